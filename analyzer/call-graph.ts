@@ -1,0 +1,101 @@
+/**
+ * Reads:   origins and facts.
+ * Gives:   functions in an order in which callees come before their callers, those that call each other together.
+ */
+import { type Facts, type FunctionId, Op } from './facts.js';
+import type { Origins } from './trace-origins.js';
+
+/** Ops by the function that runs them, in source order. */
+export class OpsByFunction {
+  readonly #first: Int32Array;
+  readonly #ops: Int32Array;
+
+  constructor(facts: Facts) {
+    this.#first = new Int32Array(facts.functions.length + 1);
+    for (let op = 0; op < facts.kind.length; op++) {
+      const owner = facts.owner.get(op) + 1;
+      this.#first[owner] = (this.#first[owner] as number) + 1;
+    }
+    for (let fn = 0; fn < facts.functions.length; fn++) {
+      this.#first[fn + 1] = (this.#first[fn + 1] as number) + (this.#first[fn] as number);
+    }
+    const next = this.#first.slice();
+    this.#ops = new Int32Array(facts.kind.length);
+    for (let op = 0; op < facts.kind.length; op++) {
+      const owner = facts.owner.get(op);
+      this.#ops[next[owner] as number] = op;
+      next[owner] = (next[owner] as number) + 1;
+    }
+  }
+
+  of(fn: FunctionId): Int32Array {
+    return this.#ops.subarray(this.#first[fn], this.#first[fn + 1]);
+  }
+}
+
+export function isCall(kind: number): boolean {
+  return kind === Op.call || kind === Op.method || kind === Op.construct;
+}
+
+/** Strongly connected components, callees first (Tarjan's algorithm, with a stack of its own). */
+export function calleesFirst(facts: Facts, ops: OpsByFunction, origins: Origins): FunctionId[][] {
+  const count = facts.functions.length;
+  const callees = Array.from({ length: count }, (_, fn) => directCallees(ops.of(fn), origins));
+  const index = new Int32Array(count).fill(-1);
+  const low = new Int32Array(count);
+  const onStack = new Uint8Array(count);
+  const stack: FunctionId[] = [];
+  const components: FunctionId[][] = [];
+  let next = 0;
+
+  const enter = (fn: FunctionId): Frame => {
+    index[fn] = low[fn] = next++;
+    stack.push(fn);
+    onStack[fn] = 1;
+    return { fn, at: 0 };
+  };
+
+  for (let root = 0; root < count; root++) {
+    if (index[root] !== -1) continue;
+    const frames: Frame[] = [enter(root)];
+    for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+      const { fn } = frame;
+      const callee = callees[fn]?.[frame.at++];
+      if (callee === undefined) {
+        frames.pop();
+        const caller = frames.at(-1)?.fn;
+        if (caller !== undefined) low[caller] = Math.min(low[caller] as number, low[fn] as number);
+        if (low[fn] === index[fn]) components.push(popComponent(stack, onStack, fn));
+      } else if (index[callee] === -1) {
+        frames.push(enter(callee));
+      } else if (onStack[callee] === 1) {
+        low[fn] = Math.min(low[fn] as number, index[callee] as number);
+      }
+    }
+  }
+  return components;
+}
+
+interface Frame {
+  readonly fn: FunctionId;
+  at: number;
+}
+
+function popComponent(stack: FunctionId[], onStack: Uint8Array, root: FunctionId): FunctionId[] {
+  const component: FunctionId[] = [];
+  for (let fn = stack.pop(); fn !== undefined; fn = stack.pop()) {
+    onStack[fn] = 0;
+    component.push(fn);
+    if (fn === root) break;
+  }
+  return component;
+}
+
+function directCallees(ops: Int32Array, origins: Origins): FunctionId[] {
+  const found = new Set<FunctionId>();
+  for (const op of ops) {
+    for (const callee of origins.calleesOf(op)) found.add(callee);
+    for (const callee of origins.inPlaceOf(op)) found.add(callee);
+  }
+  return [...found];
+}

@@ -1,0 +1,248 @@
+/**
+ * Application parts: what runs in one go between two rupture points.
+ *
+ * Reads:   facts, origins, rupture points, effects.
+ * Gives:   parts, main first, then in source order; the streams between them; and what each part runs and touches.
+ *
+ * A part is a callback of a rupture point, or the rest of an async function behind an `await`. Local functions belong to
+ * the parts that call them, so the same function may be run by several.
+ */
+import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId } from './facts.js';
+import { isCall } from './call-graph.js';
+import type { RupturePoint, Ruptures } from './find-rupture-points.js';
+import type { RootId } from './roots.js';
+import type { Effects } from './summarise-effects.js';
+
+export type PartId = number;
+
+export interface Part {
+  readonly id: PartId;
+  readonly kind: 'main' | 'start' | 'post' | 'rest';
+  /** The callback, or the async function whose rest it is; of main, the entry's top level. */
+  readonly fn: FunctionFact;
+  readonly segment: number;
+  /** For a rest: the await that it stands behind. */
+  readonly cut: AwaitCut | null;
+  readonly streams: PartStream[];
+  readonly upstream: { readonly part: PartId; readonly stream: PartStream }[];
+  /** Functions whose code runs as part of it (the segment in which they begin, 0 but for a rest's own). */
+  readonly runs: readonly Run[];
+}
+
+export interface Run {
+  readonly fn: FunctionId;
+  readonly segment: number;
+}
+
+export interface PartStream {
+  readonly type: 'start' | 'post';
+  readonly from: PartId;
+  readonly to: readonly PartId[];
+  /** The call that it leaves from, or the await. */
+  readonly point: RupturePoint | null;
+  readonly cut: AwaitCut | null;
+  readonly owner: FunctionId;
+  readonly loop: number;
+}
+
+export interface Parts {
+  readonly list: readonly Part[];
+  readonly byFunction: ReadonlyMap<FunctionId, PartId>;
+  /** Parts that run a function's code. */
+  readonly runners: ReadonlyMap<FunctionId, readonly PartId[]>;
+  /** Functions that a call in progress runs any number of times (`list.forEach(fn)`). */
+  readonly repeated: ReadonlySet<FunctionId>;
+  eachEffect(part: Part, visit: (effect: PartEffect) => void): void;
+}
+
+export interface PartEffect {
+  readonly kind: number;
+  readonly root: RootId;
+  /** Function in whose terms the root is. */
+  readonly fn: FunctionId;
+  /** The op that does it, and the op of `fn` that leads to it. */
+  readonly op: OpId;
+  readonly at: OpId;
+}
+
+export function cutParts(
+  facts: Facts,
+  inPlaceOf: (op: OpId) => readonly FunctionId[],
+  ruptures: Ruptures,
+  effects: Effects,
+): Parts {
+  const cutter = new Cutter(facts, inPlaceOf, ruptures, effects);
+  cutter.makeParts();
+  cutter.connect();
+  return cutter.parts();
+}
+
+/** What a function runs, by segment: the calls that matter here, without the rest of its ops. */
+interface Skeleton {
+  readonly calls: readonly { readonly from: number; readonly to: number; readonly fn: FunctionId }[];
+  readonly points: readonly { readonly from: number; readonly to: number; readonly point: RupturePoint }[];
+}
+
+class Cutter {
+  readonly #facts: Facts;
+  readonly #ruptures: Ruptures;
+  readonly #effects: Effects;
+  readonly #inPlaceOf: (op: OpId) => readonly FunctionId[];
+  readonly #list: Part[] = [];
+  readonly #byFunction = new Map<FunctionId, PartId>();
+  readonly #rests = new Map<FunctionId, (PartId | null)[]>();
+  readonly #skeletons = new Map<FunctionId, Skeleton>();
+  readonly #runners = new Map<FunctionId, PartId[]>();
+  readonly #repeated = new Set<FunctionId>();
+
+  constructor(
+    facts: Facts,
+    inPlaceOf: (op: OpId) => readonly FunctionId[],
+    ruptures: Ruptures,
+    effects: Effects,
+  ) {
+    this.#facts = facts;
+    this.#inPlaceOf = inPlaceOf;
+    this.#ruptures = ruptures;
+    this.#effects = effects;
+  }
+
+  parts(): Parts {
+    return {
+      list: this.#list,
+      byFunction: this.#byFunction,
+      runners: this.#runners,
+      repeated: this.#repeated,
+      eachEffect: (part, visit) => this.#eachEffect(part, visit),
+    };
+  }
+
+  // ------------------------------------------------------------------------------------------------- parts
+
+  makeParts(): void {
+    const callbacks = new Map<FunctionId, 'start' | 'post'>();
+    for (const point of this.#ruptures.points) {
+      for (const { fn } of point.callbacks) if (callbacks.get(fn) !== 'start') callbacks.set(fn, point.kind);
+    }
+    this.#add('main', this.#facts.fn(this.#facts.modules[0]?.top ?? 0), 0, null);
+    for (const fn of this.#facts.functions) {
+      const kind = callbacks.get(fn.id);
+      if (kind !== undefined) this.#byFunction.set(fn.id, this.#add(kind, fn, 0, null));
+      if (fn.cuts.length > 0) this.#addRests(fn);
+    }
+  }
+
+  #addRests(fn: FunctionFact): void {
+    const rests = fn.cuts.map((cut, index) => {
+      const nothingBehind = cut.last && cut.form !== 'assignment';
+      return nothingBehind ? null : this.#add('rest', fn, index + 1, cut);
+    });
+    this.#rests.set(fn.id, rests);
+  }
+
+  #add(kind: Part['kind'], fn: FunctionFact, segment: number, cut: AwaitCut | null): PartId {
+    const id = this.#list.length;
+    const roots: Run[] = kind === 'main' ? this.#facts.modules.map(({ top }) => ({ fn: top, segment: 0 })) : [{ fn: fn.id, segment }];
+    this.#list.push({ id, kind, fn, segment, cut, streams: [], upstream: [], runs: this.#reach(roots) });
+    return id;
+  }
+
+  /** All code that runs when these run. */
+  #reach(roots: readonly Run[]): Run[] {
+    const seen = new Set<number>();
+    const found: Run[] = [];
+    const visit = (run: Run): void => {
+      const key = run.fn * 4096 + run.segment;
+      if (seen.has(key)) return;
+      seen.add(key);
+      found.push(run);
+    };
+    for (const root of roots) visit(root);
+    for (let next = 0; next < found.length; next++) {
+      const { fn, segment } = found[next] as Run;
+      for (const call of this.#skeleton(fn).calls) {
+        if (call.from <= segment && segment <= call.to) visit({ fn: call.fn, segment: 0 });
+      }
+    }
+    return found;
+  }
+
+  #skeleton(fn: FunctionId): Skeleton {
+    let skeleton = this.#skeletons.get(fn);
+    if (skeleton === undefined) this.#skeletons.set(fn, (skeleton = this.#readSkeleton(fn)));
+    return skeleton;
+  }
+
+  #readSkeleton(fn: FunctionId): Skeleton {
+    const calls: { from: number; to: number; fn: FunctionId }[] = [];
+    const points: { from: number; to: number; point: RupturePoint }[] = [];
+    for (const op of this.#effects.ops.of(fn)) {
+      const segment = this.#facts.segment.get(op);
+      const [from, to] = [segment >>> 16, segment & 0xffff];
+      for (const callee of this.#effects.executes(op)) calls.push({ from, to, fn: callee });
+      if (!isCall(this.#facts.kind.get(op))) continue;
+      for (const callee of this.#inPlaceOf(op)) {
+        calls.push({ from, to, fn: callee });
+        this.#repeated.add(callee);
+      }
+      for (const point of this.#ruptures.byOp.get(op) ?? []) points.push({ from, to, point });
+    }
+    return { calls, points };
+  }
+
+  // ----------------------------------------------------------------------------------------------- streams
+
+  connect(): void {
+    for (const part of this.#list) {
+      for (const run of part.runs) {
+        const runners = this.#runners.get(run.fn);
+        if (runners === undefined) this.#runners.set(run.fn, [part.id]);
+        else if (runners.at(-1) !== part.id) runners.push(part.id);
+        this.#connectRun(part, run);
+      }
+    }
+    for (const part of this.#list) {
+      for (const stream of part.streams) {
+        for (const to of stream.to) (this.#list[to] as Part).upstream.push({ part: part.id, stream });
+      }
+    }
+  }
+
+  #connectRun(part: Part, run: Run): void {
+    for (const { from, to, point } of this.#skeleton(run.fn).points) {
+      if (from > run.segment || run.segment > to) continue;
+      const dest = point.callbacks.map(({ fn }) => this.#byFunction.get(fn) as PartId);
+      part.streams.push({
+        type: point.kind,
+        from: part.id,
+        to: [...new Set(dest)],
+        point,
+        cut: null,
+        owner: point.owner,
+        loop: this.#facts.loop.get(point.op),
+      });
+    }
+    const rest = this.#rests.get(run.fn)?.[run.segment];
+    if (rest == null) return;
+    const cut = this.#facts.fn(run.fn).cuts[run.segment] as AwaitCut;
+    part.streams.push({ type: 'post', from: part.id, to: [rest], point: null, cut, owner: run.fn, loop: 0 });
+  }
+
+  #eachEffect(part: Part, visit: (effect: PartEffect) => void): void {
+    for (const run of part.runs) {
+      this.#effects.each(run.fn, (kind, root, op, at) => {
+        const segment = this.#facts.segment.get(at);
+        if (segment >>> 16 > run.segment || run.segment > (segment & 0xffff)) return;
+        visit({ kind, root, fn: run.fn, op, at });
+      });
+    }
+  }
+}
+
+/** A variable's own declaration lies within what the part runs. */
+export function declares(facts: Facts, part: Part, variable: ValueId): boolean {
+  const fact = facts.variables.get(variable);
+  if (fact === undefined) return false;
+  if (fact.owner !== part.fn.id) return part.runs.some((run) => run.fn === fact.owner);
+  return part.kind === 'main' || fact.segment >= part.segment;
+}

@@ -1,0 +1,285 @@
+/**
+ * What the analyzer keeps of a program once the syntax trees are gone: numbered values, and operations on them.
+ *
+ * A tree costs about 25 times its source text, so each module is lowered to these lists as soon as it is parsed and its tree is
+ * dropped. The lists are columns of integers; the small classes around them give the columns names.
+ *
+ *   value   a place where a value can be: a variable, a parameter, `this`, a result; 0 is "nothing of interest"
+ *   op      one step of a function that moves values, calls, or has an effect
+ *   atom    an interned property or variable name; 0 is "some property, not known which"
+ */
+import type { ModuleId } from '../flx/program.js';
+import { IntList } from './int-list.js';
+
+export type ValueId = number;
+export type OpId = number;
+export type FunctionId = number;
+export type CallId = number;
+export type AtomId = number;
+
+export const NOTHING: ValueId = 0;
+export const ANY_PROPERTY: AtomId = 0;
+
+/** Operations. `a`, `b`, `c`, `d` are the columns that each one uses. */
+export const Op = {
+  /** b receives what a holds; d > 0 where this may not be executed */
+  copy: 0,
+  /** b receives property c of a */
+  load: 1,
+  /** property c of a receives b; d = 1 where this makes a new object (literals, classes) and changes nothing that existed */
+  store: 2,
+  /** b receives the result of calling a with receiver c; d is the call */
+  call: 3,
+  /** b receives the result of calling method c of a; d is the call */
+  method: 4,
+  /** b receives the result of `new a`; d is the call */
+  construct: 5,
+  /** variable a is read */
+  read: 6,
+  /** variable a is bound to another value */
+  write: 7,
+  /** the function returns a */
+  return: 8,
+  /** b receives what the promise a resolves to */
+  await: 9,
+  /** all properties of a are copied to b (spread, Object.assign); d = 1 where b is new */
+  copyProperties: 10,
+  /** something that analysis cannot follow; d is an `Opaque` */
+  opaque: 11,
+} as const;
+
+export const Opaque = { eval: 1, with: 2, globalWrite: 3 } as const;
+
+export const FunctionFlag = {
+  async: 1,
+  generator: 2,
+  arrow: 4,
+  classConstructor: 8,
+  /** written in place as an argument, initialiser or property; not a declaration */
+  expression: 16,
+  usesThis: 32,
+  usesArguments: 64,
+  /** takes functions and gives a function that calls them: analysed once per call (asyncHandler(fn)) */
+  wrapper: 128,
+  method: 256,
+} as const;
+
+export type AwaitForm =
+  /** `const pattern = await x;` */
+  | 'declaration'
+  /** `target = await x;` */
+  | 'assignment'
+  /** `await x;` */
+  | 'statement'
+  /** the await is somewhere inside the statement, which stays whole: loops, branches, expressions, `for await` */
+  | 'inside';
+
+/** A place where the straight line of an async function can be cut: everything behind `end` is the next segment. */
+export interface AwaitCut {
+  readonly form: AwaitForm;
+  readonly insideLoop: boolean;
+  readonly awaitStart: number;
+  readonly statementStart: number;
+  readonly statementEnd: number;
+  /** The declared pattern or the assigned target; empty for other forms. */
+  readonly targetStart: number;
+  readonly targetEnd: number;
+  readonly argumentStart: number;
+  readonly argumentEnd: number;
+  readonly calleeStart: number;
+  readonly calleeEnd: number;
+  /** Bodies of the `try` statements that the cut lies in, outermost first. */
+  readonly tries: readonly TryRange[];
+  /** True where nothing is executed behind the cut. */
+  readonly last: boolean;
+}
+
+export interface TryRange {
+  readonly start: number;
+  readonly blockEnd: number;
+  readonly end: number;
+}
+
+export interface FunctionFact {
+  readonly id: FunctionId;
+  /** The function around it; the module's top level has none. */
+  readonly parent: FunctionId;
+  readonly module: number;
+  readonly start: number;
+  readonly end: number;
+  readonly bodyStart: number;
+  readonly bodyEnd: number;
+  readonly name: string;
+  flags: number;
+  /** Variables of plain parameters; a pattern has a value of its own. */
+  readonly params: ValueId[];
+  /** Index of the rest parameter, or -1. */
+  rest: number;
+  readonly self: ValueId;
+  readonly receiver: ValueId;
+  readonly result: ValueId;
+  readonly cuts: AwaitCut[];
+  opStart: number;
+  opEnd: number;
+  valueStart: number;
+  valueEnd: number;
+  functionEnd: FunctionId;
+  /** The segment of the parent in which this function's closure is made. */
+  readonly parentSegment: number;
+  /** The function that this one is a copy of, made for one call of a wrapper; itself otherwise. */
+  readonly origin: FunctionId;
+}
+
+export interface ModuleFact {
+  readonly index: number;
+  /** Given when all modules are known, as it is relative to the folder that holds them. */
+  id: ModuleId;
+  readonly file: string;
+  readonly text: string;
+  readonly kind: 'commonjs' | 'module';
+  readonly top: FunctionId;
+  /** CommonJS: the values of `module` and of the initial `exports`; ES modules: `exports` is the namespace. */
+  readonly module: ValueId;
+  readonly exports: ValueId;
+  readonly lineStarts: IntList;
+  /** Template literals and strings that span lines: pairs of offsets that printing must not indent. */
+  readonly rigid: IntList;
+  /** Offset behind hashbang and directives, where a prelude can go. */
+  readonly codeStart: number;
+}
+
+export const VariableKind = { local: 0, parameter: 1, import: 2, function: 3, class: 4, arguments: 5, this: 6, global: 7 };
+
+/** A variable is a value with a name. */
+export interface VariableFact {
+  readonly value: ValueId;
+  readonly name: string;
+  /** The function that declares it; -1 for globals. */
+  readonly owner: FunctionId;
+  readonly segment: number;
+  readonly module: number;
+  readonly start: number;
+  readonly kind: number;
+  /** The innermost loop around its declaration, if it is made anew in each round; 0 is none. */
+  readonly loop: number;
+  readonly constant: boolean;
+}
+
+export interface ImportFact {
+  readonly value: ValueId;
+  readonly specifier: string;
+  readonly mode: 'require' | 'import';
+  /** What of the module: its exports as `require` gives them, its namespace, or one binding of it. */
+  readonly binding: string | null;
+  readonly start: number;
+  readonly end: number;
+  /** At the top of a module, where a failure would have ended the original. */
+  readonly certain: boolean;
+}
+
+export type TokenSeed =
+  | { readonly kind: 'function'; readonly value: ValueId; readonly fn: FunctionId }
+  | { readonly kind: 'object'; readonly value: ValueId; readonly type: string; readonly start: number; readonly fn: FunctionId }
+  | { readonly kind: 'global'; readonly value: ValueId; readonly name: string };
+
+export class Facts {
+  // Ops, one entry in each column.
+  readonly kind = new IntList(4096);
+  readonly a = new IntList(4096);
+  readonly b = new IntList(4096);
+  readonly c = new IntList(4096);
+  readonly d = new IntList(4096);
+  readonly position = new IntList(4096);
+  readonly owner = new IntList(4096);
+  /** Segment of the owner in which the op runs, and (high half) the first one in which it may run. */
+  readonly segment = new IntList(4096);
+  /** The innermost loop around it, or 0. */
+  readonly loop = new IntList(4096);
+
+  // Calls: arguments in one list.
+  readonly callFirst = new IntList(1024);
+  readonly callCount = new IntList(1024);
+  readonly callSpread = new IntList(1024);
+  readonly calleeStart = new IntList(1024);
+  readonly calleeEnd = new IntList(1024);
+  readonly callEnd = new IntList(1024);
+  readonly callOp = new IntList(1024);
+  readonly args = new IntList(2048);
+  readonly argStart = new IntList(2048);
+  readonly argEnd = new IntList(2048);
+
+  readonly functions: FunctionFact[] = [];
+  readonly modules: ModuleFact[] = [];
+  readonly variables = new Map<ValueId, VariableFact>();
+  readonly imports: ImportFact[] = [];
+  readonly seeds: TokenSeed[] = [];
+  /** Literal strings by value, for the few that matter: arguments of calls. */
+  readonly strings = new Map<ValueId, string>();
+  readonly loopParents = new IntList(64);
+  /** Classes: constructor function by the class's value, with the value of what it extends. */
+  readonly classes = new Map<FunctionId, { readonly superclass: ValueId }>();
+
+  valueCount = 1;
+  #atoms = new Map<string, AtomId>([['*', 0]]);
+  #atomNames: string[] = ['*'];
+
+  constructor() {
+    this.loopParents.push(0);
+  }
+
+  newValue(): ValueId {
+    return this.valueCount++;
+  }
+
+  newLoop(parent: number): number {
+    return this.loopParents.push(parent);
+  }
+
+  atom(name: string): AtomId {
+    let id = this.#atoms.get(name);
+    if (id === undefined) {
+      id = this.#atomNames.length;
+      this.#atomNames.push(name);
+      this.#atoms.set(name, id);
+    }
+    return id;
+  }
+
+  atomName(atom: AtomId): string {
+    return this.#atomNames[atom] as string;
+  }
+
+  pushOp(
+    kind: number,
+    a: number,
+    b: number,
+    c: number,
+    d: number,
+    position: number,
+    owner: FunctionId,
+    segment: number,
+    loop: number,
+  ): OpId {
+    this.a.push(a);
+    this.b.push(b);
+    this.c.push(c);
+    this.d.push(d);
+    this.position.push(position);
+    this.owner.push(owner);
+    this.segment.push(segment);
+    this.loop.push(loop);
+    return this.kind.push(kind);
+  }
+
+  argument(call: CallId, index: number): ValueId {
+    return index < this.callCount.get(call) ? this.args.get(this.callFirst.get(call) + index) : NOTHING;
+  }
+
+  fn(id: FunctionId): FunctionFact {
+    return this.functions[id] as FunctionFact;
+  }
+
+  moduleOf(id: FunctionId): ModuleFact {
+    return this.modules[this.fn(id).module] as ModuleFact;
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Reads:   an entry file, and models of the packages that it may use.
+ * Gives:   Pipeline: what the program is. Nothing is decided yet.
+ */
+import type { Report } from '../diagnostics/types.js';
+import { cutParts, type Parts } from './cut-parts.js';
+import type { Facts } from './facts.js';
+import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
+import { type LoadOptions, loadModules, type ModuleGraph } from './load-modules.js';
+import type { Models } from './models.js';
+import { SourceText } from './source-text.js';
+import { type Effects, summariseEffects } from './summarise-effects.js';
+import { type Origins, traceOrigins } from './trace-origins.js';
+
+export interface Pipeline {
+  readonly graph: ModuleGraph;
+  readonly facts: Facts;
+  readonly models: Models;
+  readonly origins: Origins;
+  readonly ruptures: Ruptures;
+  readonly effects: Effects;
+  readonly parts: Parts;
+  readonly source: SourceText;
+}
+
+export function analyze(options: LoadOptions, models: Models, report: Report): Pipeline {
+  const graph = loadModules(options, report);
+  const { facts } = graph;
+  const source = new SourceText(facts);
+  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models);
+  const ruptures = findRupturePoints(facts, origins, models, source);
+  const effects = summariseEffects(facts, origins, ruptures, models);
+  const parts = cutParts(facts, origins.inPlaceOf, ruptures, effects);
+  return { graph, facts, models, origins, ruptures, effects, parts, source };
+}

@@ -1,0 +1,35 @@
+/** A growing list of 32-bit integers: four bytes an entry, where an array of numbers or objects would cost many times that. */
+export class IntList {
+  #data: Int32Array;
+  length = 0;
+
+  constructor(capacity = 256) {
+    this.#data = new Int32Array(capacity);
+  }
+
+  push(value: number): number {
+    if (this.length === this.#data.length) this.#grow(this.length + 1);
+    this.#data[this.length] = value;
+    return this.length++;
+  }
+
+  get(index: number): number {
+    return this.#data[index] as number;
+  }
+
+  set(index: number, value: number): void {
+    this.#data[index] = value;
+  }
+
+  /** Makes entries up to `length` exist, as zeros. */
+  extend(length: number): void {
+    if (length > this.#data.length) this.#grow(length);
+    if (length > this.length) this.length = length;
+  }
+
+  #grow(atLeast: number): void {
+    const next = new Int32Array(Math.max(atLeast, this.#data.length * 2));
+    next.set(this.#data);
+    this.#data = next;
+  }
+}

@@ -1,0 +1,341 @@
+/**
+ * Reads:   the entry file and whatever it loads, from disk; the only pass that reads files.
+ * Gives:   facts of all app modules, with the links between them in place.
+ * Reports: analyzer/module-not-found, analyzer/require-unresolved, analyzer/module-skipped;
+ *          throws BadInput where the original program could not start either.
+ */
+import { readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { BadInput } from '../diagnostics/bad-input.js';
+import { dynamicRequire, entryNotFound, entryUnreadable, moduleNotFound, moduleSkipped, syntaxError } from '../diagnostics/catalogue.js';
+import type { Diagnostic, Report } from '../diagnostics/types.js';
+import { Facts, NOTHING, Op, type ValueId } from './facts.js';
+import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
+import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
+import { ParseFailure, parse } from './parse.js';
+import { createResolver, type Resolution, type Resolver } from './resolve-specifier.js';
+
+/** A value that comes from outside the app's own modules. */
+export interface External {
+  readonly value: ValueId;
+  /** `express`, or a core module's name without `node:` */
+  readonly name: string;
+  readonly subpath: string;
+  readonly core: boolean;
+  readonly installed: boolean;
+  /** The named export that the value is, null for the whole module. */
+  readonly binding: string | null;
+  readonly mode: 'require' | 'import';
+}
+
+export interface Unloaded {
+  readonly value: ValueId;
+  readonly module: number;
+  readonly start: number;
+  readonly end: number;
+  readonly diagnostic: Diagnostic;
+}
+
+export interface ModuleGraph {
+  readonly facts: Facts;
+  readonly externals: readonly External[];
+  /** `require`s and imports whose result is unknown. */
+  readonly unloaded: readonly Unloaded[];
+  /** Imported bindings by the variable that they are another name of. */
+  readonly aliases: ReadonlyMap<ValueId, ValueId>;
+  /** Folder that module ids are relative to. */
+  readonly root: string;
+}
+
+export interface LoadOptions {
+  readonly entry: string;
+  readonly cwd: string;
+}
+
+export function loadModules(options: LoadOptions, report: Report): ModuleGraph {
+  const loader = new Loader(options, report);
+  loader.loadAll();
+  loader.link();
+  return loader.graph();
+}
+
+interface Pending {
+  readonly file: string;
+  /** A failure here would have kept the original from starting. */
+  readonly certain: boolean;
+  readonly asked: Asked | null;
+}
+
+interface Asked {
+  readonly module: LoweredModule;
+  readonly load: LoadRequest | ExportAll;
+}
+
+class Loader {
+  readonly #facts = new Facts();
+  readonly #resolver: Resolver = createResolver();
+  readonly #scratch = new LoweringScratch();
+  readonly #modules = new Map<string, LoweredModule | null>();
+  readonly #order: LoweredModule[] = [];
+  readonly #externals: External[] = [];
+  readonly #unloaded: Unloaded[] = [];
+  readonly #aliases = new Map<ValueId, ValueId>();
+  readonly #report: Report;
+  readonly #cwd: string;
+  readonly #entry: string;
+
+  constructor(options: LoadOptions, report: Report) {
+    this.#report = report;
+    this.#cwd = options.cwd;
+    this.#entry = realEntry(options);
+  }
+
+  loadAll(): void {
+    const stack: Pending[] = [{ file: this.#entry, certain: true, asked: null }];
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      if (this.#modules.has(next.file)) continue;
+      const module = this.#load(next);
+      this.#modules.set(next.file, module);
+      if (module === null) continue;
+      this.#order.push(module);
+      // Last first, so that the stack gives modules in the order in which the program asks for them.
+      stack.push(...this.#wanted(module, next.certain).reverse());
+    }
+  }
+
+  #wanted(module: LoweredModule, certain: boolean): Pending[] {
+    const wanted: Pending[] = [];
+    for (const load of [...module.loads, ...module.exportAlls]) {
+      const resolution = this.#resolve(module, load);
+      if (resolution.kind !== 'file') continue;
+      const sure = certain && load.certain;
+      wanted.push({ file: resolution.path, certain: sure, asked: { module, load } });
+    }
+    return wanted;
+  }
+
+  #resolve(module: LoweredModule, load: LoadRequest | ExportAll): Resolution {
+    return this.#resolver.resolve(load.specifier, module.fact.file, load.mode);
+  }
+
+  /** The module, or null where it cannot be analysed and is taken as unknown. */
+  #load(pending: Pending): LoweredModule | null {
+    const { file } = pending;
+    const kind = this.#resolver.moduleKind(file);
+    if (kind === 'json') return null;
+    if (kind === 'other') return this.#skip(pending, 'it is not JavaScript');
+    const text = this.#read(pending);
+    if (text === null) return null;
+    try {
+      const parsed = parse(text, kind);
+      return lowerModule(this.#facts, this.#scratch, { file, text }, parsed);
+    } catch (error) {
+      return this.#failed(pending, text, error);
+    }
+  }
+
+  #failed(pending: Pending, text: string, error: unknown): null {
+    if (error instanceof RangeError && /call stack/i.test(error.message)) throw error;
+    if (!(error instanceof ParseFailure)) throw error;
+    if (error.tooDeep) throw new RangeError('Maximum call stack size exceeded');
+    const diagnostic = syntaxError(this.#shown(pending.file), text, error.offset, error.message);
+    if (pending.certain) throw new BadInput(diagnostic);
+    return this.#skip(pending, `it cannot be parsed (${error.message})`);
+  }
+
+  #read(pending: Pending): string | null {
+    try {
+      const text = readFileSync(pending.file, 'utf8');
+      return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message.replace(/, \w+ '.*$/, '') : String(error);
+      if (pending.asked === null) throw new BadInput(entryUnreadable(this.#shown(pending.file), reason));
+      return this.#skip(pending, reason);
+    }
+  }
+
+  #skip(pending: Pending, reason: string): null {
+    const { asked } = pending;
+    if (asked === null) throw new BadInput(entryUnreadable(this.#shown(pending.file), reason));
+    const { fact } = asked.module;
+    const span = { file: this.#shown(fact.file), text: fact.text, start: asked.load.start, end: asked.load.end };
+    this.#report(moduleSkipped(span, asked.load.specifier, reason));
+    return null;
+  }
+
+  /** Files as users write them: relative to where they are, if they are below it. */
+  #shown(file: string): string {
+    const relative = path.relative(this.#cwd, file);
+    return relative.startsWith('..') ? file : relative;
+  }
+
+  // ------------------------------------------------------------------------------------------------ links
+
+  link(): void {
+    for (const module of this.#order) {
+      for (const load of module.loads) this.#linkLoad(module, load);
+      for (const load of module.dynamicLoads) this.#linkDynamic(module, load);
+    }
+    // A second round, as these bring names from modules that may stand later in the order.
+    for (const module of this.#order) for (const all of module.exportAlls) this.#linkExportAll(module, all);
+  }
+
+  #linkLoad(module: LoweredModule, load: LoadRequest): void {
+    const resolution = this.#resolve(module, load);
+    if (resolution.kind === 'core' || resolution.kind === 'package') {
+      this.#linkExternal(load, resolution);
+    } else if (resolution.kind === 'missing') {
+      const span = this.#span(module, load);
+      this.#unknown(module, load, moduleNotFound(span, load.specifier, resolution.reason));
+    } else {
+      const target = this.#modules.get(resolution.path);
+      if (target == null) this.#linkUnanalysed(module, load, resolution.path);
+      else if (load.value !== NOTHING) this.#linkModule(module, load, target);
+    }
+  }
+
+  #span(module: LoweredModule, at: { start: number; end: number }) {
+    const { fact } = module;
+    return { file: this.#shown(fact.file), text: fact.text, start: at.start, end: at.end };
+  }
+
+  #linkExternal(load: LoadRequest, resolution: Extract<Resolution, { kind: 'core' | 'package' }>): void {
+    if (load.value === NOTHING) return;
+    const core = resolution.kind === 'core';
+    this.#externals.push({
+      value: load.value,
+      name: resolution.name,
+      subpath: core ? '' : resolution.subpath,
+      core,
+      installed: core || resolution.installed,
+      binding: load.binding,
+      mode: load.mode,
+    });
+  }
+
+  #linkUnanalysed(module: LoweredModule, load: LoadRequest, file: string): void {
+    if (load.value === NOTHING) return;
+    if (this.#resolver.moduleKind(file) === 'json') {
+      this.#facts.seeds.push({ kind: 'object', value: load.value, type: 'Object', start: load.start, fn: module.fact.top });
+    } else {
+      this.#unloaded.push({
+        value: load.value,
+        module: module.fact.index,
+        start: load.start,
+        end: load.end,
+        diagnostic: moduleSkipped(this.#span(module, load), load.specifier, 'it is not analysed'),
+      });
+    }
+  }
+
+  #unknown(module: LoweredModule, load: LoadRequest, diagnostic: Diagnostic): void {
+    this.#report(diagnostic);
+    this.#unloaded.push({ value: load.value, module: module.fact.index, start: load.start, end: load.end, diagnostic });
+  }
+
+  #linkDynamic(module: LoweredModule, load: DynamicLoad): void {
+    const diagnostic = dynamicRequire(this.#span(module, load));
+    this.#report(diagnostic);
+    this.#unloaded.push({ ...load, module: module.fact.index, diagnostic });
+  }
+
+  #linkModule(module: LoweredModule, load: LoadRequest, target: LoweredModule): void {
+    if (target.fact.kind === 'commonjs') return this.#linkCommonJs(module, load, target);
+    if (load.binding === null) return this.#copy(module, target.fact.exports, load.value);
+    const exported = this.#exported(target, load.binding, new Set());
+    if (exported === null) return;
+    this.#copy(module, exported, load.value);
+    this.#aliases.set(load.value, exported);
+  }
+
+  #linkCommonJs(module: LoweredModule, load: LoadRequest, target: LoweredModule): void {
+    const exports = this.#property(module, target.fact.module, 'exports');
+    if (load.mode === 'require' || load.binding === 'default') return this.#copy(module, exports, load.value);
+    if (load.binding !== null) return this.#copy(module, this.#property(module, exports, load.binding), load.value);
+    const namespace = this.#facts.newValue();
+    this.#facts.seeds.push({ kind: 'object', value: namespace, type: 'Object', start: load.start, fn: module.fact.top });
+    this.#op(module, Op.copyProperties, exports, namespace, 0, 1);
+    this.#op(module, Op.store, namespace, exports, this.#facts.atom('default'), 1);
+    this.#copy(module, namespace, load.value);
+  }
+
+  /** The value behind an export of an ES module, through re-exports. */
+  #exported(target: LoweredModule, name: string, seen: Set<LoweredModule>): ValueId | null {
+    if (seen.has(target)) return null;
+    seen.add(target);
+    const own = target.exportBindings.get(name);
+    if (own !== undefined) return this.#aliases.get(own) ?? own;
+    for (const all of target.exportAlls) {
+      const resolution = this.#resolve(target, all);
+      const source = resolution.kind === 'file' ? this.#modules.get(resolution.path) : null;
+      if (source == null) continue;
+      if (source.fact.kind === 'commonjs') return this.#property(target, this.#property(target, source.fact.module, 'exports'), name);
+      const found = name === 'default' ? null : this.#exported(source, name, seen);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  #linkExportAll(module: LoweredModule, all: ExportAll): void {
+    const resolution = this.#resolve(module, all);
+    if (resolution.kind !== 'file') return;
+    const source = this.#modules.get(resolution.path);
+    if (source == null) return;
+    const from = source.fact.kind === 'module' ? source.fact.exports : this.#property(module, source.fact.module, 'exports');
+    this.#op(module, Op.copyProperties, from, module.fact.exports, 0, 1);
+  }
+
+  #op(module: LoweredModule, kind: number, a: ValueId, b: ValueId, c: number, d: number): void {
+    this.#facts.pushOp(kind, a, b, c, d, 0, module.fact.top, 0, 0);
+  }
+
+  #copy(module: LoweredModule, from: ValueId, to: ValueId): void {
+    this.#op(module, Op.copy, from, to, 0, 0);
+  }
+
+  #property(module: LoweredModule, base: ValueId, name: string): ValueId {
+    const value = this.#facts.newValue();
+    this.#op(module, Op.load, base, value, this.#facts.atom(name), 0);
+    return value;
+  }
+
+  graph(): ModuleGraph {
+    const root = commonFolder(this.#order.map((module) => module.fact.file));
+    for (const { fact } of this.#order) fact.id = path.relative(root, fact.file).split(path.sep).join('/');
+    return {
+      facts: this.#facts,
+      externals: this.#externals,
+      unloaded: this.#unloaded,
+      aliases: this.#aliases,
+      root,
+    };
+  }
+}
+
+/** The innermost folder that all modules are in: an entry `bin/www` that loads `../app` has both below it. */
+function commonFolder(files: readonly string[]): string {
+  let folder = path.dirname(files[0] ?? '');
+  for (const file of files) {
+    while (!file.startsWith(folder === path.sep ? folder : folder + path.sep)) folder = path.dirname(folder);
+  }
+  return folder;
+}
+
+/** The entry as Node finds it: with or without its extension, or a folder. */
+function realEntry(options: LoadOptions): string {
+  const base = path.resolve(options.cwd, options.entry);
+  const candidates = [base, `${base}.js`, `${base}.json`, `${base}.cjs`, `${base}.mjs`];
+  for (const candidate of candidates) {
+    const found = fileAt(candidate);
+    if (found !== null) return found;
+  }
+  throw new BadInput(entryNotFound(options.entry, 'there is no such file', null));
+}
+
+function fileAt(candidate: string): string | null {
+  const resolution = createResolver().resolve(candidate, candidate, 'require');
+  if (resolution.kind === 'file' || (resolution.kind === 'package' && resolution.installed)) {
+    return realpathSync(resolution.path);
+  }
+  return null;
+}

@@ -1,0 +1,365 @@
+/**
+ * What lowering one module carries along: the lists that it appends to, where it is, and the variables in sight.
+ */
+import type { Scope, Variable } from 'escope';
+import type * as es from 'estree';
+import {
+  type AwaitCut,
+  type Facts,
+  type FunctionFact,
+  FunctionFlag,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type TryRange,
+  type ValueId,
+  VariableKind,
+} from '../facts.js';
+import { IntList } from '../int-list.js';
+import type { SourceKind } from '../parse.js';
+
+/** The function that is being lowered. */
+export interface FunctionState {
+  readonly fact: FunctionFact;
+  segment: number;
+  /** The first segment in which what is lowered now may run: less than `segment` in `catch` and `finally`. */
+  segmentFrom: number;
+  loop: number;
+  /** Awaits met so far; statements compare before and after. */
+  awaits: number;
+  /** The statement being lowered is on the straight line of the body. */
+  straight: boolean;
+  tries: readonly TryRange[];
+  lastAwait: { readonly start: number; readonly argument: es.Expression | null } | null;
+  /** Depth of statements that may not be executed. */
+  conditional: number;
+}
+
+export interface LoadRequest {
+  readonly value: ValueId;
+  readonly specifier: string;
+  readonly mode: 'require' | 'import';
+  readonly binding: string | null;
+  readonly start: number;
+  readonly end: number;
+  readonly certain: boolean;
+}
+
+export interface ExportAll {
+  readonly specifier: string;
+  readonly mode: 'import';
+  readonly certain: true;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A `require` or `import()` whose target is not a constant. */
+export interface DynamicLoad {
+  readonly value: ValueId;
+  readonly start: number;
+  readonly end: number;
+}
+
+export class LoweringContext {
+  readonly facts: Facts;
+  readonly text: string;
+  readonly file: string;
+  readonly moduleIndex: number;
+  readonly kind: SourceKind;
+  readonly loads: LoadRequest[] = [];
+  readonly exportAlls: ExportAll[] = [];
+  readonly dynamicLoads: DynamicLoad[] = [];
+  /** ES modules: what each exported name stands for. */
+  readonly exportBindings = new Map<string, ValueId>();
+  readonly rigid = new IntList(16);
+  /** Values of `const` variables that are strings known now. */
+  readonly constants = new Map<ValueId, string>();
+  /** Variables that hold a `require` function made by createRequire. */
+  readonly requireVariables = new Set<ValueId>();
+  /** Class bodies around: `super` and the receiver of field initialisers. */
+  readonly superclasses: { readonly value: ValueId; readonly isStatic: boolean }[] = [];
+
+  state!: FunctionState;
+  moduleValue: ValueId = NOTHING;
+  exportsValue: ValueId = NOTHING;
+  assignsModuleExports = false;
+  usesExports = false;
+
+  readonly #variableAt: Int32Array;
+  readonly #scopesOf = new Map<es.Node, Scope[]>();
+  readonly #globals: Map<string, ValueId>;
+
+  constructor(options: {
+    facts: Facts;
+    text: string;
+    file: string;
+    kind: SourceKind;
+    moduleIndex: number;
+    scopes: readonly Scope[];
+    globals: Map<string, ValueId>;
+    /** Scratch space, all zeros, at least as long as the text. */
+    variableAt: Int32Array;
+  }) {
+    this.facts = options.facts;
+    this.text = options.text;
+    this.file = options.file;
+    this.kind = options.kind;
+    this.moduleIndex = options.moduleIndex;
+    this.#variableAt = options.variableAt;
+    this.#globals = options.globals;
+    for (const scope of options.scopes) this.#assignScope(scope);
+  }
+
+  /** Scopes by the function whose code they are part of, so that a function's variables are numbered together. */
+  #assignScope(scope: Scope): void {
+    const node = owningNode(scope);
+    const list = this.#scopesOf.get(node);
+    if (list === undefined) this.#scopesOf.set(node, [scope]);
+    else list.push(scope);
+  }
+
+  /** Numbers the variables of all scopes that belong to `node`, and notes every reference to them. */
+  declareVariables(node: es.Node, owner: FunctionFact): void {
+    const scopes = this.#scopesOf.get(node);
+    if (scopes === undefined) return;
+    this.#scopesOf.delete(node);
+    for (const scope of scopes) {
+      if (scope.type === 'global') continue;
+      for (const variable of scope.variables) this.#declareVariable(variable, scope, owner);
+    }
+  }
+
+  #declareVariable(variable: Variable, scope: Scope, owner: FunctionFact): void {
+    const isArguments = variable.name === 'arguments' && variable.identifiers.length === 0;
+    if (isArguments && variable.references.length === 0) return;
+    const value = this.facts.newValue();
+    for (const identifier of variable.identifiers) this.#variableAt[offset(identifier)] = value;
+    let captured = owner.parent === -1;
+    for (const reference of variable.references) {
+      this.#variableAt[(reference.identifier.range as [number, number])[0]] = value;
+      if (!captured && owningNode(reference.from) !== owningNode(scope)) captured = true;
+    }
+    const definition = variable.defs[0];
+    const isParameter = definition?.type === 'Parameter';
+    if (isArguments) owner.flags |= FunctionFlag.usesArguments;
+    if (!captured && !isParameter && !isArguments && (owner.flags & FunctionFlag.async) === 0) return;
+    const declaration = definition?.parent;
+    this.facts.variables.set(value, {
+      value,
+      name: variable.name,
+      owner: owner.id,
+      segment: 0,
+      module: this.moduleIndex,
+      start: variable.identifiers[0] === undefined ? owner.start : offset(variable.identifiers[0]),
+      kind: isArguments ? VariableKind.arguments : variableKind(definition?.type),
+      loop: 0,
+      constant: declaration?.type === 'VariableDeclaration' && declaration.kind === 'const',
+    });
+  }
+
+  /** The variable that an identifier stands for, or NOTHING for globals. */
+  variableAt(identifier: es.Node): ValueId {
+    return this.#variableAt[offset(identifier)] as number;
+  }
+
+  global(name: string): ValueId {
+    let value = this.#globals.get(name);
+    if (value === undefined) {
+      value = this.facts.newValue();
+      this.#globals.set(name, value);
+      this.facts.seeds.push({ kind: 'global', value, name });
+      this.facts.variables.set(value, {
+        value,
+        name,
+        owner: -1,
+        segment: 0,
+        module: this.moduleIndex,
+        start: 0,
+        kind: VariableKind.global,
+        loop: 0,
+        constant: false,
+      });
+    }
+    return value;
+  }
+
+  op(kind: number, a: number, b: number, c: number, d: number, position: number): number {
+    const state = this.state;
+    const segment = state.segment | (state.segmentFrom << 16);
+    return this.facts.pushOp(kind, a, b, c, d, position, state.fact.id, segment, state.loop);
+  }
+
+  copy(from: ValueId, to: ValueId, position: number): void {
+    if (from !== NOTHING && to !== NOTHING) this.op(Op.copy, from, to, 0, this.state.conditional, position);
+  }
+
+  load(base: ValueId, property: string | null, position: number): ValueId {
+    if (base === NOTHING) return NOTHING;
+    const result = this.facts.newValue();
+    this.op(Op.load, base, result, property === null ? 0 : this.facts.atom(property), 0, position);
+    return result;
+  }
+
+  store(base: ValueId, property: string | null, value: ValueId, isNew: boolean, position: number): void {
+    if (base === NOTHING) return;
+    this.op(Op.store, base, value, property === null ? 0 : this.facts.atom(property), isNew ? 1 : 0, position);
+  }
+
+  /** A new object of a built-in type made at this place. */
+  object(type: string, start: number): ValueId {
+    const value = this.facts.newValue();
+    this.facts.seeds.push({ kind: 'object', value, type, start, fn: this.state.fact.id });
+    return value;
+  }
+
+  read(variable: ValueId, position: number): void {
+    if (this.facts.variables.has(variable)) this.op(Op.read, variable, 0, 0, 0, position);
+  }
+
+  write(variable: ValueId, position: number): void {
+    if (this.facts.variables.has(variable)) this.op(Op.write, variable, 0, 0, 0, position);
+  }
+
+  /** Records where a variable is declared, once that is known: which segment, which loop. */
+  placeVariable(value: ValueId): void {
+    const variable = this.facts.variables.get(value);
+    if (variable === undefined) return;
+    const { segment, loop } = this.state;
+    if (segment !== variable.segment || loop !== variable.loop) {
+      this.facts.variables.set(value, { ...variable, segment, loop });
+    }
+  }
+
+  call(
+    args: readonly { readonly value: ValueId; readonly start: number; readonly end: number }[],
+    spread: number,
+    callee: { readonly start: number; readonly end: number },
+    end: number,
+  ): number {
+    const facts = this.facts;
+    facts.callFirst.push(facts.args.length);
+    facts.callCount.push(args.length);
+    facts.callSpread.push(spread);
+    facts.calleeStart.push(callee.start);
+    facts.calleeEnd.push(callee.end);
+    facts.callOp.push(facts.kind.length);
+    for (const arg of args) {
+      facts.args.push(arg.value);
+      facts.argStart.push(arg.start);
+      facts.argEnd.push(arg.end);
+    }
+    return facts.callEnd.push(end);
+  }
+
+  newFunction(
+    shape: Pick<FunctionFact, 'start' | 'end' | 'bodyStart' | 'bodyEnd' | 'name' | 'flags'>,
+    parent: FunctionState | null,
+  ): FunctionFact {
+    const facts = this.facts;
+    const id: FunctionId = facts.functions.length;
+    const arrow = (shape.flags & FunctionFlag.arrow) !== 0;
+    const valueStart = facts.valueCount;
+    const fact: FunctionFact = {
+      ...shape,
+      id,
+      origin: id,
+      parent: parent === null ? -1 : parent.fact.id,
+      parentSegment: parent === null ? 0 : parent.segment,
+      module: this.moduleIndex,
+      params: [],
+      rest: -1,
+      self: facts.newValue(),
+      receiver: arrow && parent !== null ? parent.fact.receiver : facts.newValue(),
+      result: facts.newValue(),
+      cuts: [],
+      opStart: facts.kind.length,
+      opEnd: 0,
+      valueStart,
+      valueEnd: 0,
+      functionEnd: 0,
+    };
+    facts.functions.push(fact);
+    return fact;
+  }
+
+  /** Lowers the inside of a function: `body` runs with the function as the current one. */
+  inside(fact: FunctionFact, body: () => void): void {
+    const outer = this.state;
+    this.state = {
+      fact,
+      segment: 0,
+      segmentFrom: 0,
+      loop: 0,
+      awaits: 0,
+      straight: true,
+      tries: [],
+      lastAwait: null,
+      conditional: 0,
+    };
+    body();
+    this.state = outer;
+    fact.opEnd = this.facts.kind.length;
+    fact.valueEnd = this.facts.valueCount;
+    fact.functionEnd = this.facts.functions.length;
+  }
+
+  cut(cut: AwaitCut): void {
+    this.state.fact.cuts.push(cut);
+    this.state.segment += 1;
+    this.state.segmentFrom = this.state.segment;
+  }
+
+  /** In code that may run zero or more times, or not at all, nothing is on the straight line. */
+  aside(body: () => void): void {
+    const state = this.state;
+    const straight = state.straight;
+    state.straight = false;
+    state.conditional += 1;
+    body();
+    state.conditional -= 1;
+    state.straight = straight;
+  }
+
+  inLoop(body: () => void): void {
+    const state = this.state;
+    const loop = state.loop;
+    state.loop = this.facts.newLoop(loop);
+    this.aside(body);
+    state.loop = loop;
+  }
+}
+
+export function offset(node: es.Node): number {
+  return (node.range as [number, number])[0];
+}
+
+export function endOf(node: es.Node): number {
+  return (node.range as [number, number])[1];
+}
+
+function owningNode(scope: Scope): es.Node {
+  if (scope.type === 'function-expression-name') return scope.block;
+  let variableScope = scope.variableScope;
+  while (
+    (variableScope.type === 'class-field-initializer' || variableScope.type === 'class-static-block') &&
+    variableScope.upper !== null
+  ) {
+    variableScope = variableScope.upper.variableScope;
+  }
+  return variableScope.block;
+}
+
+function variableKind(definition: string | undefined): number {
+  switch (definition) {
+    case 'Parameter':
+      return VariableKind.parameter;
+    case 'ImportBinding':
+      return VariableKind.import;
+    case 'FunctionName':
+      return VariableKind.function;
+    case 'ClassName':
+      return VariableKind.class;
+    default:
+      return VariableKind.local;
+  }
+}

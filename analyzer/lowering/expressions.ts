@@ -1,0 +1,365 @@
+/**
+ * Expressions: each gives the value that holds its result, NOTHING where the result is of no interest (numbers, strings,
+ * booleans), and leaves the ops that it takes to get there.
+ */
+import type * as es from 'estree';
+import { FunctionFlag, NOTHING, Op, Opaque, type ValueId } from '../facts.js';
+import { constantString } from './constants.js';
+import { endOf, type LoweringContext, offset } from './context.js';
+import { lowerClass, lowerFunction } from './functions.js';
+import { lowerImportCall, lowerRequire } from './modules.js';
+import { assignMember, bindPattern, keyName, patternName, propertyName } from './patterns.js';
+
+export function lowerExpression(context: LoweringContext, node: es.Node, name = ''): ValueId {
+  switch (node.type) {
+    case 'Identifier':
+      return lowerIdentifier(context, node);
+    case 'Literal':
+      return lowerLiteral(context, node);
+    case 'MemberExpression':
+      return lowerMember(context, node);
+    case 'CallExpression':
+      return lowerCall(context, node);
+    case 'NewExpression':
+      return lowerNew(context, node);
+    case 'ArrowFunctionExpression':
+    case 'FunctionExpression':
+      return lowerFunction(context, node, name, FunctionFlag.expression).self;
+    case 'ObjectExpression':
+      return lowerObject(context, node);
+    case 'ArrayExpression':
+      return lowerArray(context, node);
+    case 'AssignmentExpression':
+      return lowerAssignment(context, node);
+    case 'BinaryExpression':
+      return lowerBinary(context, node);
+    case 'LogicalExpression':
+      return lowerLogical(context, node);
+    case 'ConditionalExpression':
+      return lowerConditional(context, node, name);
+    case 'AwaitExpression':
+      return lowerAwait(context, node);
+    case 'ThisExpression':
+      context.state.fact.flags |= FunctionFlag.usesThis;
+      return context.state.fact.receiver;
+    case 'TemplateLiteral':
+      return lowerTemplate(context, node);
+    case 'UnaryExpression':
+      return lowerUnary(context, node);
+    case 'UpdateExpression':
+      return lowerUpdate(context, node);
+    case 'SequenceExpression':
+      return lowerSequence(context, node);
+    case 'ChainExpression':
+      return lowerExpression(context, node.expression, name);
+    case 'ClassExpression':
+      return lowerClass(context, node, name);
+    case 'SpreadElement':
+      return lowerExpression(context, node.argument);
+    case 'YieldExpression':
+      return lowerYield(context, node);
+    case 'TaggedTemplateExpression':
+      return lowerTagged(context, node);
+    case 'ImportExpression':
+      return lowerImportCall(context, node);
+    default:
+      // MetaProperty, PrivateIdentifier (`#x in o`), Super on its own: nothing that flows.
+      return NOTHING;
+  }
+}
+
+function lowerIdentifier(context: LoweringContext, node: es.Identifier): ValueId {
+  const variable = context.variableAt(node);
+  if (variable !== 0) {
+    context.read(variable, offset(node));
+    return variable;
+  }
+  if (node.name === 'undefined' || node.name === 'NaN' || node.name === 'Infinity') return NOTHING;
+  if (context.kind === 'commonjs') {
+    if (node.name === 'module') return context.moduleValue;
+    if (node.name === 'exports') {
+      context.usesExports = true;
+      return context.exportsValue;
+    }
+    if (node.name === '__dirname' || node.name === '__filename') return NOTHING;
+  }
+  const value = context.global(node.name);
+  context.read(value, offset(node));
+  return value;
+}
+
+function lowerLiteral(context: LoweringContext, node: es.Literal): ValueId {
+  if (typeof node.value === 'string' && endOf(node) - offset(node) > 1 && spansLines(context, node)) rigid(context, node);
+  return NOTHING;
+}
+
+function spansLines(context: LoweringContext, node: es.Node): boolean {
+  const newline = context.text.indexOf('\n', offset(node));
+  return newline !== -1 && newline < endOf(node);
+}
+
+function rigid(context: LoweringContext, node: es.Node): void {
+  context.rigid.push(offset(node));
+  context.rigid.push(endOf(node));
+}
+
+function lowerMember(context: LoweringContext, node: es.MemberExpression): ValueId {
+  if (node.object.type === 'Super') return lowerSuperMember(context, node);
+  const base = lowerExpression(context, node.object);
+  const name = propertyName(context, node);
+  return context.load(base, name, offset(node));
+}
+
+function lowerSuperMember(context: LoweringContext, node: es.MemberExpression): ValueId {
+  context.state.fact.flags |= FunctionFlag.usesThis;
+  const name = propertyName(context, node);
+  const home = context.superclasses.at(-1);
+  if (home === undefined) return NOTHING;
+  const owner = home.isStatic ? home.value : context.load(home.value, 'prototype', offset(node));
+  return context.load(owner, name, offset(node));
+}
+
+function lowerCall(context: LoweringContext, node: es.SimpleCallExpression): ValueId {
+  const callee = node.callee;
+  if (callee.type === 'Super') return lowerSuperCall(context, node);
+  const required = lowerRequire(context, node);
+  if (required !== null) return required;
+  if (callee.type === 'Identifier' && callee.name === 'eval' && context.variableAt(callee) === 0) {
+    context.op(Op.opaque, 0, 0, 0, Opaque.eval, offset(node));
+  }
+  const target = unwrapChain(callee);
+  if (target.type === 'MemberExpression' && target.object.type !== 'Super') return lowerMethodCall(context, node, target);
+  const value = lowerExpression(context, callee);
+  const receiver = target.type === 'MemberExpression' ? context.state.fact.receiver : NOTHING;
+  const call = lowerArguments(context, node.arguments, callee, endOf(node));
+  const result = context.facts.newValue();
+  context.op(Op.call, value, result, receiver, call, offset(node));
+  return result;
+}
+
+function unwrapChain(node: es.Node): es.Node {
+  return node.type === 'ChainExpression' ? unwrapChain(node.expression) : node;
+}
+
+function lowerMethodCall(context: LoweringContext, node: es.SimpleCallExpression, callee: es.MemberExpression): ValueId {
+  const base = lowerExpression(context, callee.object);
+  const name = propertyName(context, callee);
+  const call = lowerArguments(context, node.arguments, callee, endOf(node));
+  const result = context.facts.newValue();
+  const position = callee.property.range === undefined ? offset(node) : offset(node);
+  context.op(Op.method, base, result, name === null ? 0 : context.facts.atom(name), call, position);
+  return result;
+}
+
+function lowerSuperCall(context: LoweringContext, node: es.SimpleCallExpression): ValueId {
+  context.state.fact.flags |= FunctionFlag.usesThis;
+  const home = context.superclasses.at(-1);
+  const call = lowerArguments(context, node.arguments, node.callee, endOf(node));
+  const result = context.facts.newValue();
+  if (home !== undefined) context.op(Op.call, home.value, result, context.state.fact.receiver, call, offset(node));
+  return context.state.fact.receiver;
+}
+
+function lowerNew(context: LoweringContext, node: es.NewExpression): ValueId {
+  const callee = lowerExpression(context, node.callee);
+  const call = lowerArguments(context, node.arguments, node.callee, endOf(node));
+  const result = context.facts.newValue();
+  if (node.callee.type === 'Identifier' && node.callee.name === 'Function' && context.variableAt(node.callee) === 0) {
+    context.op(Op.opaque, 0, 0, 0, Opaque.eval, offset(node));
+  }
+  context.op(Op.construct, callee, result, 0, call, offset(node));
+  return result;
+}
+
+function lowerArguments(
+  context: LoweringContext,
+  nodes: readonly es.Node[],
+  callee: es.Node,
+  end: number,
+): number {
+  let spread = -1;
+  const args: { value: ValueId; start: number; end: number }[] = [];
+  for (const [index, node] of nodes.entries()) {
+    if (node.type === 'SpreadElement' && spread === -1) spread = index;
+    let value = lowerExpression(context, node);
+    if (value === NOTHING) {
+      const text = constantString(context, node);
+      if (text !== null && text.length < 200) {
+        value = context.facts.newValue();
+        context.facts.strings.set(value, text);
+      }
+    }
+    args.push({ value, start: offset(node), end: endOf(node) });
+  }
+  return context.call(args, spread, { start: offset(callee), end: endOf(callee) }, end);
+}
+
+function lowerObject(context: LoweringContext, node: es.ObjectExpression): ValueId {
+  const object = context.object('Object', offset(node));
+  for (const property of node.properties) {
+    if (property.type === 'SpreadElement') {
+      const source = lowerExpression(context, property.argument);
+      if (source !== NOTHING) context.op(Op.copyProperties, source, object, 0, 1, offset(property));
+      continue;
+    }
+    const name = keyName(context, property);
+    const value = lowerExpression(context, property.value, name ?? '');
+    const accessor = property.kind === 'init' ? '' : `${property.kind} `;
+    context.store(object, name === null ? null : accessor + name, value, true, offset(property));
+  }
+  return object;
+}
+
+function lowerArray(context: LoweringContext, node: es.ArrayExpression): ValueId {
+  const array = context.object('Array', offset(node));
+  for (const element of node.elements) {
+    if (element === null) continue;
+    let value = lowerExpression(context, element);
+    if (element.type === 'SpreadElement') value = context.load(value, null, offset(element));
+    if (value !== NOTHING) context.store(array, null, value, true, offset(element));
+  }
+  return array;
+}
+
+function lowerAssignment(context: LoweringContext, node: es.AssignmentExpression): ValueId {
+  const left = node.left;
+  if (node.operator === '=') {
+    const value = lowerExpression(context, node.right, patternName(left) || memberName(left));
+    bindPattern(context, left, value, 'assign');
+    return value;
+  }
+  return lowerCompoundAssignment(context, node, left);
+}
+
+function lowerCompoundAssignment(context: LoweringContext, node: es.AssignmentExpression, left: es.Pattern): ValueId {
+  const logical = node.operator === '||=' || node.operator === '&&=' || node.operator === '??=';
+  const before = lowerExpression(context, left);
+  let value = NOTHING;
+  const right = (): void => {
+    value = lowerExpression(context, node.right, patternName(left) || memberName(left));
+  };
+  if (logical) context.aside(right);
+  else right();
+  if (!logical) value = NOTHING;
+  bindPattern(context, left, value, 'assign');
+  if (!logical) return NOTHING;
+  const result = context.facts.newValue();
+  context.copy(before, result, offset(node));
+  context.copy(value, result, offset(node));
+  return result;
+}
+
+function memberName(node: es.Node): string {
+  if (node.type !== 'MemberExpression' || node.computed || node.property.type !== 'Identifier') return '';
+  return node.property.name === 'exports' ? '' : node.property.name;
+}
+
+/** Chains of operators lean left and can be thousands long in generated code: walked by loop. */
+function lowerBinary(context: LoweringContext, node: es.BinaryExpression): ValueId {
+  const rights: es.Node[] = [];
+  let left: es.Node = node;
+  while (left.type === 'BinaryExpression') {
+    rights.push(left.right);
+    left = left.left;
+  }
+  lowerExpression(context, left);
+  for (let index = rights.length - 1; index >= 0; index--) lowerExpression(context, rights[index] as es.Node);
+  return NOTHING;
+}
+
+function lowerLogical(context: LoweringContext, node: es.LogicalExpression): ValueId {
+  const rights: es.Node[] = [];
+  let left: es.Node = node;
+  while (left.type === 'LogicalExpression') {
+    rights.push(left.right);
+    left = left.left;
+  }
+  const result = context.facts.newValue();
+  context.copy(lowerExpression(context, left), result, offset(left));
+  context.aside(() => {
+    for (let index = rights.length - 1; index >= 0; index--) {
+      const right = rights[index] as es.Node;
+      context.copy(lowerExpression(context, right), result, offset(right));
+    }
+  });
+  return result;
+}
+
+function lowerConditional(context: LoweringContext, node: es.ConditionalExpression, name: string): ValueId {
+  const result = context.facts.newValue();
+  lowerExpression(context, node.test);
+  context.aside(() => {
+    let branch: es.Expression = node;
+    while (branch.type === 'ConditionalExpression') {
+      if (branch !== node) lowerExpression(context, branch.test);
+      context.copy(lowerExpression(context, branch.consequent, name), result, offset(branch.consequent));
+      branch = branch.alternate;
+    }
+    context.copy(lowerExpression(context, branch, name), result, offset(branch));
+  });
+  return result;
+}
+
+function lowerAwait(context: LoweringContext, node: es.AwaitExpression): ValueId {
+  const value = lowerExpression(context, node.argument);
+  context.state.awaits += 1;
+  context.state.lastAwait = { start: offset(node), argument: node.argument };
+  if (value === NOTHING) return NOTHING;
+  const result = context.facts.newValue();
+  context.op(Op.await, value, result, 0, 0, offset(node));
+  return result;
+}
+
+function lowerTemplate(context: LoweringContext, node: es.TemplateLiteral): ValueId {
+  if (spansLines(context, node)) {
+    for (const quasi of node.quasis) if (spansLines(context, quasi)) rigid(context, quasi);
+  }
+  for (const expression of node.expressions) lowerExpression(context, expression);
+  return NOTHING;
+}
+
+function lowerTagged(context: LoweringContext, node: es.TaggedTemplateExpression): ValueId {
+  lowerTemplate(context, { ...node.quasi, expressions: [] });
+  const strings = context.object('Array', offset(node.quasi));
+  const tag = unwrapChain(node.tag);
+  const base = tag.type === 'MemberExpression' && tag.object.type !== 'Super' ? lowerExpression(context, tag.object) : NOTHING;
+  const name = tag.type === 'MemberExpression' ? propertyName(context, tag) : null;
+  const callee = base === NOTHING ? lowerExpression(context, node.tag) : NOTHING;
+  const args = [{ value: strings, start: offset(node.quasi), end: endOf(node.quasi) }];
+  for (const expression of node.quasi.expressions) {
+    args.push({ value: lowerExpression(context, expression), start: offset(expression), end: endOf(expression) });
+  }
+  const call = context.call(args, -1, { start: offset(node.tag), end: endOf(node.tag) }, endOf(node));
+  const result = context.facts.newValue();
+  if (base === NOTHING) context.op(Op.call, callee, result, 0, call, offset(node));
+  else context.op(Op.method, base, result, name === null ? 0 : context.facts.atom(name), call, offset(node));
+  return result;
+}
+
+function lowerUnary(context: LoweringContext, node: es.UnaryExpression): ValueId {
+  const argument = unwrapChain(node.argument);
+  if (node.operator === 'delete' && argument.type === 'MemberExpression') {
+    assignMember(context, argument, NOTHING);
+    return NOTHING;
+  }
+  lowerExpression(context, node.argument);
+  return NOTHING;
+}
+
+function lowerUpdate(context: LoweringContext, node: es.UpdateExpression): ValueId {
+  lowerExpression(context, node.argument);
+  bindPattern(context, node.argument as es.Pattern, NOTHING, 'assign');
+  return NOTHING;
+}
+
+function lowerSequence(context: LoweringContext, node: es.SequenceExpression): ValueId {
+  let last = NOTHING;
+  for (const expression of node.expressions) last = lowerExpression(context, expression);
+  return last;
+}
+
+function lowerYield(context: LoweringContext, node: es.YieldExpression): ValueId {
+  const value = node.argument == null ? NOTHING : lowerExpression(context, node.argument);
+  if (value !== NOTHING) context.op(Op.return, value, 0, 0, 0, offset(node));
+  return NOTHING;
+}

@@ -1,0 +1,105 @@
+/**
+ * Reads:   a parsed module.
+ * Gives:   its ops and values, appended to the program's facts, and what it asks other modules for.
+ */
+import type { Facts, ModuleFact, ValueId } from '../facts.js';
+import { IntList } from '../int-list.js';
+import type { Parsed } from '../parse.js';
+import { type DynamicLoad, type ExportAll, LoweringContext, type LoadRequest } from './context.js';
+import { lowerBody } from './statements.js';
+
+export interface LoweredModule {
+  readonly fact: ModuleFact;
+  readonly loads: readonly LoadRequest[];
+  readonly dynamicLoads: readonly DynamicLoad[];
+  readonly exportAlls: readonly ExportAll[];
+  readonly exportBindings: ReadonlyMap<string, ValueId>;
+}
+
+/** Space that lowering needs for one module at a time. */
+export class LoweringScratch {
+  readonly globals = new Map<string, ValueId>();
+  #variableAt = new Int32Array(1 << 16);
+
+  variableAt(length: number): Int32Array {
+    if (this.#variableAt.length < length) this.#variableAt = new Int32Array(length * 2);
+    else this.#variableAt.fill(0, 0, length);
+    return this.#variableAt;
+  }
+}
+
+export function lowerModule(
+  facts: Facts,
+  scratch: LoweringScratch,
+  source: { readonly file: string; readonly text: string },
+  parsed: Parsed,
+): LoweredModule {
+  const { tree, scopes, kind } = parsed;
+  const context = new LoweringContext({
+    facts,
+    ...source,
+    kind,
+    moduleIndex: facts.modules.length,
+    scopes: scopes.scopes,
+    globals: scratch.globals,
+    variableAt: scratch.variableAt(source.text.length + 1),
+  });
+  const top = context.newFunction(
+    { start: 0, end: source.text.length, bodyStart: 0, bodyEnd: source.text.length, name: 'main', flags: 0 },
+    null,
+  );
+  context.inside(top, () => {
+    context.declareVariables(tree, top);
+    context.state.straight = false;
+    makeModuleObjects(context);
+    lowerBody(context, tree.body);
+    if (kind === 'commonjs') exposeExports(context);
+  });
+  const fact: ModuleFact = {
+    index: context.moduleIndex,
+    id: source.file,
+    ...source,
+    kind,
+    top: top.id,
+    module: context.moduleValue,
+    exports: context.exportsValue,
+    lineStarts: lineStartsOf(source.text),
+    rigid: context.rigid,
+    codeStart: codeStart(source.text, tree.body as readonly { directive?: string; range?: [number, number] }[]),
+  };
+  facts.modules.push(fact);
+  const { loads, dynamicLoads, exportAlls, exportBindings } = context;
+  return { fact, loads, dynamicLoads, exportAlls, exportBindings };
+}
+
+function makeModuleObjects(context: LoweringContext): void {
+  context.exportsValue = context.object('Object', 0);
+  if (context.kind === 'commonjs') context.moduleValue = context.object('Object', 0);
+}
+
+/** `module.exports` is the first `exports` object, unless the module puts another in its place and never uses that one. */
+function exposeExports(context: LoweringContext): void {
+  if (context.assignsModuleExports && !context.usesExports) return;
+  context.store(context.moduleValue, 'exports', context.exportsValue, true, 0);
+}
+
+function lineStartsOf(text: string): IntList {
+  const starts = new IntList(64);
+  starts.push(0);
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function codeStart(text: string, body: readonly { directive?: string; range?: [number, number] }[]): number {
+  let start = 0;
+  if (text.startsWith('#!')) {
+    const end = text.indexOf('\n');
+    start = end === -1 ? text.length : end;
+  }
+  for (const statement of body) {
+    if (statement.directive === undefined) break;
+    start = statement.range?.[1] ?? start;
+  }
+  return start;
+}
+

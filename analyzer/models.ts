@@ -1,0 +1,212 @@
+/**
+ * Reads:   models of packages (data) and the user's own.
+ * Gives:   shapes: what is known of a value that comes from outside the app's modules, by where it came from.
+ */
+import type { Call, Member, PackageModel, TypeModel } from '../models/types.js';
+
+/** What a value from outside is: a member of a package's tree, an instance of a modelled type, or a path that no model
+ *  describes (`marked.parse()`). */
+export interface Shape {
+  /** How it was reached: `express.Router`, `express()`, `fs.readFile`. */
+  readonly path: string;
+  /** The package that it comes from; '' for the language itself. */
+  readonly package: string;
+  readonly member: Member | null;
+  readonly typeName: string | null;
+  readonly type: TypeModel | null;
+}
+
+export type Ref =
+  | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'unknown' }
+  | { readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified'; readonly index: number }
+  | { readonly kind: 'type'; readonly name: string };
+
+const deepest = 5;
+
+export class Models {
+  readonly #packages = new Map<string, PackageModel>();
+  readonly #shapes = new Map<string, Shape>();
+  readonly #types = new Map<string, Shape | null>();
+  readonly #refs = new Map<string, readonly Ref[]>();
+  readonly #members = new Map<Shape, Map<string, Shape | null>>();
+  readonly globals: { readonly [name: string]: Member };
+  readonly byMethodName: ReadonlyMap<string, Call>;
+
+  constructor(options: {
+    readonly packages: readonly PackageModel[];
+    readonly globals: { readonly [name: string]: Member };
+    readonly byMethodName: ReadonlyMap<string, Call>;
+  }) {
+    this.globals = options.globals;
+    this.byMethodName = options.byMethodName;
+    // Later ones win: what the user says of a package replaces what we know of it.
+    for (const model of options.packages) this.#packages.set(model.name, model);
+  }
+
+  /** The value that `require(name)` gives; `name` may have a sub-path. */
+  package(name: string, subpath: string): Shape {
+    const full = subpath === '' ? name : `${name}/${subpath}`;
+    const model = this.#packages.get(full);
+    if (model !== undefined) return this.#shape(full, name, model.module, null);
+    const whole = subpath === '' ? undefined : this.#packages.get(name);
+    if (whole?.memberPaths === true) {
+      const member = whole.module.members?.[subpath.replace(/\.[cm]?js$/, '')];
+      if (member !== undefined) return this.#shape(full, name, member, null);
+    }
+    return this.#shape(full, name, null, null);
+  }
+
+  isModelled(name: string): boolean {
+    return this.#packages.has(name);
+  }
+
+  global(name: string): Shape | null {
+    const member = Object.hasOwn(this.globals, name) ? this.globals[name] : undefined;
+    return member === undefined ? null : this.#shape(name, '', member, null);
+  }
+
+  /** The shape of an instance of `package.Type`; types of the language have no package. */
+  type(name: string): Shape | null {
+    const known = this.#types.get(name);
+    if (known !== undefined) return known;
+    const dot = name.lastIndexOf('.');
+    const owner = dot === -1 ? 'builtins' : name.slice(0, dot);
+    const model = this.#packages.get(owner)?.types?.[name.slice(dot + 1)];
+    const shape = model === undefined ? null : this.#shape(name, dot === -1 ? '' : owner, null, { name, model });
+    this.#types.set(name, shape);
+    return shape;
+  }
+
+  /** What property `name` of such a value is; null where the shape knows of none. */
+  member(shape: Shape, name: string): Shape | null {
+    let members = this.#members.get(shape);
+    if (members === undefined) this.#members.set(shape, (members = new Map()));
+    let found = members.get(name);
+    if (found === undefined) members.set(name, (found = this.#findMember(shape, name)));
+    return found;
+  }
+
+  #findMember(shape: Shape, name: string): Shape | null {
+    const path = `${shape.path}.${name}`;
+    if (name === 'prototype') return this.#prototype(shape);
+    const own = this.#ownMember(shape, name);
+    if (own !== null) return this.#fromMember(path, shape.package, own);
+    // A package without a model: all that is known is the way there.
+    if (shape.member === null && shape.type === null && shape.package !== '') return this.#unknown(path, shape.package);
+    const others = shape.member?.others;
+    if (others !== undefined) return this.#shape(path, shape.package, { call: others }, null);
+    if (shape.type !== null || shape.member?.is !== undefined) return this.#inherited(shape, name);
+    // `import x from 'commonjs'` gives the whole module.
+    if (name === 'default') return shape;
+    return shape.package === '' ? null : this.#unknown(path, shape.package);
+  }
+
+  #ownMember(shape: Shape, name: string): Member | null {
+    const members = shape.type?.members ?? shape.member?.members;
+    return members !== undefined && Object.hasOwn(members, name) ? (members[name] as Member) : null;
+  }
+
+  #inherited(shape: Shape, name: string): Shape | null {
+    const parent = shape.type?.extends ?? shape.member?.is;
+    const type = parent === undefined ? null : this.type(parent);
+    const found = type === null ? null : this.member(type, name);
+    if (found !== null && !this.isUnknown(found)) return found;
+    if (shape.type?.others !== undefined) {
+      return this.#shape(`${shape.path}.${name}`, shape.package, { call: shape.type.others }, null);
+    }
+    return found ?? (shape.package === '' ? null : this.#unknown(`${shape.path}.${name}`, shape.package));
+  }
+
+  #fromMember(path: string, owner: string, member: Member): Shape {
+    if (member.is !== undefined && member.call === undefined && member.members === undefined) {
+      const refs = this.refs(member.is);
+      const type = refs.length === 1 && refs[0]?.kind === 'type' ? this.type(refs[0].name) : null;
+      if (type !== null) return type;
+    }
+    return this.#shape(path, owner, member, null);
+  }
+
+  /** `X.prototype`, for classes that extend X: an instance of what X constructs. */
+  #prototype(shape: Shape): Shape | null {
+    const made = shape.member?.construct?.returns;
+    return made === undefined ? this.#unknown(`${shape.path}.prototype`, shape.package) : this.type(made);
+  }
+
+  /** What a call of something without a model gives. */
+  result(shape: Shape, isNew: boolean): Shape {
+    return this.#unknown(isNew ? `new ${shape.path}` : `${shape.path}()`, shape.package);
+  }
+
+  #unknown(path: string, owner: string): Shape {
+    // Paths are cut off, so that chains of calls in a loop end.
+    const steps = path.split(/[.(]/).length;
+    return this.#shape(steps > deepest ? `${owner}…` : path, owner, null, null);
+  }
+
+  call(shape: Shape, isNew: boolean): Call | null {
+    const key = isNew ? 'construct' : 'call';
+    if (shape.member !== null) return shape.member[key] ?? null;
+    return this.typeThat(shape, (type) => type[key] !== undefined)?.[key] ?? null;
+  }
+
+  isUnknown(shape: Shape): boolean {
+    return shape.member === null && shape.type === null;
+  }
+
+  refs(text: string): readonly Ref[] {
+    let refs = this.#refs.get(text);
+    if (refs === undefined) this.#refs.set(text, (refs = text.split(' | ').map(parseRef)));
+    return refs;
+  }
+
+  extends(shape: Shape, ancestor: string): boolean {
+    for (let name = shape.typeName; name !== null; ) {
+      if (name === ancestor) return true;
+      name = this.type(name)?.type?.extends ?? null;
+    }
+    return false;
+  }
+
+  /** The first type, from this one upwards, of which `test` is true; null if there is none. */
+  typeThat(shape: Shape, test: (type: TypeModel) => boolean): TypeModel | null {
+    for (let at: Shape | null = shape; at?.type != null; ) {
+      if (test(at.type)) return at.type;
+      at = at.type.extends === undefined ? null : this.type(at.type.extends);
+    }
+    return null;
+  }
+
+  #shape(path: string, owner: string, member: Member | null, type: { name: string; model: TypeModel } | null): Shape {
+    const key = `${owner}\0${path}\0${type?.name ?? ''}`;
+    let shape = this.#shapes.get(key);
+    if (shape === undefined) {
+      shape = { path, package: owner, member, typeName: type?.name ?? null, type: type?.model ?? null };
+      this.#shapes.set(key, shape);
+    }
+    return shape;
+  }
+}
+
+function parseRef(text: string): Ref {
+  const [word, number] = [text.replace(/ -?\d+$/, ''), Number(/-?\d+$/.exec(text)?.[0] ?? Number.NaN)];
+  switch (word) {
+    case 'fresh':
+    case 'this':
+    case 'unknown':
+      return { kind: word };
+    case 'contents':
+      return Number.isNaN(number) ? { kind: 'contents' } : { kind: 'contentsOf', index: number };
+    case 'copy':
+      return Number.isNaN(number) ? { kind: 'copy' } : { kind: 'copyOf', index: number };
+    case 'argument':
+    case 'result':
+    case 'results':
+      return { kind: word, index: number };
+    case 'bound argument':
+      return { kind: 'bound', index: number };
+    case 'promisified argument':
+      return { kind: 'promisified', index: number };
+    default:
+      return { kind: 'type', name: text };
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Reads:   source text and what kind of module Node takes it for.
+ * Gives:   syntax tree with offsets, its scopes, and the kind that it turned out to be.
+ * Throws:  ParseFailure with the parser's message and offset.
+ */
+import { analyze, type ScopeManager } from 'escope';
+import { parse as espreeParse } from 'espree';
+import type * as es from 'estree';
+
+export type SourceKind = 'commonjs' | 'module';
+
+export interface Parsed {
+  readonly tree: es.Program;
+  readonly scopes: ScopeManager;
+  readonly kind: SourceKind;
+}
+
+export class ParseFailure extends Error {
+  constructor(
+    message: string,
+    readonly offset: number,
+    /** The parser (or the scope analysis) ran out of stack: the source may be fine, it is nested too deeply. */
+    readonly tooDeep: boolean,
+  ) {
+    super(message);
+  }
+}
+
+const ecmaVersion = 'latest';
+const scopeVersion = 2025;
+
+export function parse(text: string, kind: SourceKind | 'detect'): Parsed {
+  if (kind !== 'detect') return parseAs(text, kind);
+  try {
+    return parseAs(text, 'commonjs');
+  } catch (error) {
+    if (!(error instanceof ParseFailure) || error.tooDeep || !looksLikeModule(text)) throw error;
+    // Node looks for module syntax as well when package.json does not say what a `.js` file is.
+    return parseAs(text, 'module');
+  }
+}
+
+/** Only decides whether a second parse is worth it, and which of two errors is the useful one. */
+function looksLikeModule(text: string): boolean {
+  return /(^|[\s;}])(import|export)\b|\bimport\.meta\b|\bawait\b/.test(text);
+}
+
+function parseAs(text: string, kind: SourceKind): Parsed {
+  try {
+    // The parser's own node types name the same trees as estree's, a little more loosely.
+    const tree = espreeParse(text, { ecmaVersion, sourceType: kind, range: true }) as unknown as es.Program;
+    const scopes = analyze(tree, { ecmaVersion: scopeVersion, sourceType: kind });
+    return { tree, scopes, kind };
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+function toFailure(error: unknown): ParseFailure {
+  if (error instanceof RangeError) return new ParseFailure('this code is nested too deeply to be analysed', 0, true);
+  if (error instanceof SyntaxError && 'index' in error && typeof error.index === 'number') {
+    return new ParseFailure(error.message, error.index, false);
+  }
+  throw error;
+}

@@ -1,0 +1,782 @@
+/**
+ * Where every value comes from: which functions, objects and outside values it can be.
+ *
+ * Reads:   facts of all modules, values from outside, models.
+ * Gives:   Origins: for each value its tokens, for each call the functions that it runs, for each callback that a model
+ *          knows of the functions that it can be.
+ *
+ * One set of tokens a value, whatever the order of execution and the caller (Andersen's analysis, solved by a worklist).
+ * Tokens move along copies; loads, stores and calls add copies as tokens arrive at what they work on.
+ */
+import type { Call, Rupture, ValueRef } from '../models/types.js';
+import { ANY_PROPERTY, type AtomId, type Facts, type FunctionFact, FunctionFlag, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
+import { IntList } from './int-list.js';
+import type { External, Unloaded } from './load-modules.js';
+import type { Models, Ref, Shape } from './models.js';
+import { IntSets } from './sets.js';
+import { type TokenId, TokenTable, UNKNOWN } from './tokens.js';
+
+/** A callback that a modelled call takes. */
+export interface CallbackUse {
+  readonly op: OpId;
+  readonly rupture: Rupture;
+  readonly value: ValueId;
+  readonly argument: number;
+}
+
+export interface Origins {
+  readonly tokens: TokenTable;
+  tokensOf(value: ValueId): readonly TokenId[];
+  /** Functions of the program that the call runs. */
+  calleesOf(op: OpId): readonly FunctionId[];
+  /** Functions of the program that the callee, which is not one, runs before it returns (`list.map(fn)`). */
+  inPlaceOf(op: OpId): readonly FunctionId[];
+  /** Tokens that the call's callee can be. */
+  calleeTokens(op: OpId): readonly TokenId[];
+  readonly callbacks: readonly CallbackUse[];
+  /** Functions that code unknown to the analysis may call. */
+  readonly escaped: ReadonlySet<FunctionId>;
+  /** For a call of a bound function: the receiver that it was bound to. */
+  readonly receiverOf: ReadonlyMap<OpId, ValueId>;
+}
+
+/** What is done with a value, run again for each token that it turns out to hold. */
+type Use =
+  | { readonly kind: 'load'; readonly atom: AtomId; readonly to: ValueId; readonly receiver: ValueId; readonly op: OpId }
+  | { readonly kind: 'store'; readonly atom: AtomId; readonly from: ValueId; readonly op: OpId }
+  | { readonly kind: 'method'; readonly op: OpId; readonly callee: ValueId; readonly view: CallView }
+  | { readonly kind: 'call'; readonly view: CallView }
+  | { readonly kind: 'callback'; readonly use: CallbackUse; readonly call: CallView }
+  | { readonly kind: 'inPlace'; readonly params: readonly ValueRef[]; readonly call: CallView; readonly result: ValueId }
+  | { readonly kind: 'await'; readonly to: ValueId }
+  | { readonly kind: 'copyProperties'; readonly to: ValueId }
+  | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean }
+  | { readonly kind: 'escape' };
+
+/** A call as its callee sees it. */
+interface CallView {
+  readonly op: OpId;
+  readonly to: ValueId;
+  readonly receiver: ValueId;
+  readonly args: readonly ValueId[];
+  /** Index of the first argument that stands for any number of them, or -1. */
+  readonly spread: number;
+  readonly isNew: boolean;
+  readonly promisified: boolean;
+}
+
+const tooMany = 150;
+
+export function traceOrigins(
+  facts: Facts,
+  externals: readonly External[],
+  unloaded: readonly Unloaded[],
+  models: Models,
+): Origins {
+  const solver = new Solver(facts, models);
+  solver.seed(externals, unloaded);
+  solver.solve();
+  return solver.origins();
+}
+
+class Solver {
+  readonly #facts: Facts;
+  readonly #models: Models;
+  readonly #tokens = new TokenTable();
+  readonly #held = new IntSets();
+  readonly #edges = new IntSets();
+  readonly #uses: (Use[] | undefined)[] = [];
+  readonly #queueValues = new IntList(4096);
+  readonly #queueTokens = new IntList(4096);
+  readonly #callees = new IntSets();
+  readonly #inPlaceCallees = new IntSets();
+  readonly #calleeValue = new Map<OpId, ValueId>();
+  readonly #promises = new Map<FunctionId, ValueId>();
+  readonly #instances = new Map<string, TokenId>();
+  readonly #made = new Map<string, TokenId>();
+  readonly #callbacks: CallbackUse[] = [];
+  readonly #escaped = new Set<FunctionId>();
+  readonly #called = new Set<FunctionId>();
+  readonly #receiverOf = new Map<OpId, ValueId>();
+  readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
+  #unknownSource: ValueId = NOTHING;
+  readonly #prototype: AtomId;
+  readonly #resolved: AtomId;
+
+  constructor(facts: Facts, models: Models) {
+    this.#facts = facts;
+    this.#models = models;
+    this.#prototype = facts.atom('prototype');
+    this.#resolved = facts.atom('[[resolved]]');
+  }
+
+  origins(): Origins {
+    return {
+      tokens: this.#tokens,
+      tokensOf: (value) => this.#held.get(value),
+      calleesOf: (op) => this.#callees.get(op),
+      inPlaceOf: (op) => this.#inPlaceCallees.get(op),
+      calleeTokens: (op) => this.#held.get(this.#calleeValue.get(op) ?? this.#facts.a.get(op)),
+      callbacks: this.#callbacks,
+      escaped: this.#escaped,
+      receiverOf: this.#receiverOf,
+    };
+  }
+
+  // ------------------------------------------------------------------------------------------------ start
+
+  seed(externals: readonly External[], unloaded: readonly Unloaded[]): void {
+    for (const fn of this.#facts.functions) this.#seedFunction(fn);
+    for (const seed of this.#facts.seeds) {
+      if (seed.kind === 'function') this.#add(seed.value, this.#tokens.function(seed.fn));
+      else if (seed.kind === 'global') this.#seedGlobal(seed.value, seed.name);
+      else this.#add(seed.value, this.#tokens.make({ ...seed, kind: 'object', proto: NOTHING }));
+    }
+    for (const external of externals) this.#seedExternal(external);
+    for (const { value } of unloaded) this.#add(value, UNKNOWN);
+    for (let op = 0; op < this.#facts.kind.length; op++) this.#seedOp(op);
+  }
+
+  #seedFunction(fn: FunctionFact): void {
+    if (fn.rest >= 0) this.#add(fn.params[fn.rest] ?? NOTHING, this.#object('Array', fn));
+    if ((fn.flags & (FunctionFlag.async | FunctionFlag.generator)) === 0) return;
+    const generator = (fn.flags & FunctionFlag.generator) !== 0;
+    const token = this.#object(generator ? 'Generator' : 'Promise', fn);
+    this.#add(fn.result, token);
+    this.#promises.set(fn.id, generator ? this.#property(token, ANY_PROPERTY) : this.#property(token, this.#resolved));
+  }
+
+  #object(type: string, fn: FunctionFact): TokenId {
+    return this.#tokens.make({ kind: 'object', type, fn: fn.id, start: fn.start, proto: NOTHING });
+  }
+
+  #seedGlobal(value: ValueId, name: string): void {
+    const shape = this.#models.global(name);
+    if (shape !== null) this.#addShape(value, shape, -1);
+    else if (name === 'require') this.#add(value, UNKNOWN);
+  }
+
+  #seedExternal(external: External): void {
+    let shape: Shape | null = this.#models.package(external.name, external.subpath);
+    if (external.binding !== null) shape = this.#models.member(shape, external.binding);
+    if (shape !== null) this.#addShape(external.value, shape, -1);
+    else this.#add(external.value, UNKNOWN);
+  }
+
+  #seedOp(op: OpId): void {
+    const facts = this.#facts;
+    const a = facts.a.get(op);
+    const b = facts.b.get(op);
+    const c = facts.c.get(op);
+    switch (facts.kind.get(op)) {
+      case Op.copy:
+        return this.#edge(a, b);
+      case Op.load:
+        return this.#use(a, { kind: 'load', atom: c, to: b, receiver: a, op });
+      case Op.store:
+        if (b !== NOTHING) this.#use(a, { kind: 'store', atom: c, from: b, op });
+        return;
+      case Op.call:
+      case Op.construct:
+        return this.#use(a, { kind: 'call', view: this.#view(op, b, facts.kind.get(op) === Op.call ? c : NOTHING) });
+      case Op.method:
+        return this.#seedMethod(op, a, b);
+      case Op.return:
+        return this.#seedReturn(a, facts.owner.get(op));
+      case Op.await:
+        return this.#use(a, { kind: 'await', to: b });
+      case Op.copyProperties:
+        return this.#use(a, { kind: 'copyProperties', to: b });
+    }
+  }
+
+  #seedMethod(op: OpId, base: ValueId, result: ValueId): void {
+    if (base === NOTHING) return;
+    const callee = this.#facts.newValue();
+    this.#calleeValue.set(op, callee);
+    const view = this.#view(op, result, base);
+    this.#use(callee, { kind: 'call', view });
+    this.#use(base, { kind: 'method', op, callee, view });
+  }
+
+  #seedReturn(value: ValueId, owner: FunctionId): void {
+    const fn = this.#facts.fn(owner);
+    const resolved = this.#promises.get(owner);
+    if (resolved === undefined) this.#edge(value, fn.result);
+    else if ((fn.flags & FunctionFlag.async) !== 0) this.#use(value, { kind: 'await', to: resolved });
+    else this.#edge(value, resolved);
+  }
+
+  #view(op: OpId, to: ValueId, receiver: ValueId): CallView {
+    const facts = this.#facts;
+    const call = facts.d.get(op);
+    const args: ValueId[] = [];
+    for (let index = 0; index < facts.callCount.get(call); index++) args.push(facts.argument(call, index));
+    const spread = facts.callSpread.get(call);
+    if (spread >= 0) {
+      const rest = facts.newValue();
+      for (let index = spread; index < args.length; index++) {
+        this.#use(args[index] as ValueId, { kind: 'load', atom: ANY_PROPERTY, to: rest, receiver: NOTHING, op });
+        this.#edge(args[index] as ValueId, rest);
+      }
+      args.length = spread;
+      args.push(rest);
+    }
+    return { op, to, receiver, args, spread, isNew: facts.kind.get(op) === Op.construct, promisified: false };
+  }
+
+  // ----------------------------------------------------------------------------------------------- solving
+
+  /** Solves; then takes what nobody in the program calls as called by someone unknown, and solves on. */
+  solve(): void {
+    this.#settle();
+    for (let round = 0; round < 4; round++) {
+      if (!this.#admitUnknownCallers()) return;
+      this.#settle();
+    }
+  }
+
+  #settle(): void {
+    this.#drain();
+    for (let round = 0; round < 4 && this.#copyLateProperties(); round++) this.#drain();
+  }
+
+  /** Properties that came to be after their object was spread into another. */
+  #copyLateProperties(): boolean {
+    let found = false;
+    for (const late of this.#late) {
+      const properties = [...this.#tokens.properties(late.id)];
+      for (const [atom, value] of properties.slice(late.seen)) {
+        this.#use(late.to, { kind: 'store', atom, from: value, op: -1 });
+        found = true;
+      }
+      late.seen = properties.length;
+    }
+    return found;
+  }
+
+  #admitUnknownCallers(): boolean {
+    let found = false;
+    for (const fn of this.#facts.functions) {
+      if (this.#called.has(fn.id) && !this.#escaped.has(fn.id)) continue;
+      for (const param of fn.params) if (this.#add(param, UNKNOWN)) found = true;
+    }
+    return found;
+  }
+
+  #drain(): void {
+    let next = 0;
+    while (next < this.#queueValues.length) {
+      const value = this.#queueValues.get(next);
+      const token = this.#queueTokens.get(next);
+      next += 1;
+      for (const to of this.#edges.get(value)) this.#add(to, token);
+      const uses = this.#uses[value];
+      if (uses !== undefined) for (let index = 0; index < uses.length; index++) this.#apply(uses[index] as Use, token);
+    }
+    this.#queueValues.length = 0;
+    this.#queueTokens.length = 0;
+  }
+
+  #add(value: ValueId, token: TokenId): boolean {
+    if (value === NOTHING) return false;
+    const held = this.#held.get(value);
+    if (held.length >= tooMany && token !== UNKNOWN) {
+      // Values that can be nearly anything say nothing; without a bound they cost the most.
+      return this.#add(value, UNKNOWN);
+    }
+    if (!this.#held.add(value, token)) return false;
+    this.#queueValues.push(value);
+    this.#queueTokens.push(token);
+    return true;
+  }
+
+  #addShape(value: ValueId, shape: Shape, site: number): void {
+    this.#add(value, this.#tokens.external(shape, site));
+  }
+
+  #edge(from: ValueId, to: ValueId): void {
+    if (from === NOTHING || to === NOTHING || from === to) return;
+    if (!this.#edges.add(from, to)) return;
+    for (const token of this.#held.get(from)) this.#add(to, token);
+  }
+
+  #use(value: ValueId, use: Use): void {
+    if (value === NOTHING) return;
+    while (this.#uses.length <= value) this.#uses.push(undefined);
+    const uses = this.#uses[value];
+    if (uses === undefined) this.#uses[value] = [use];
+    else uses.push(use);
+    const held = this.#held.get(value);
+    for (let index = 0; index < held.length; index++) this.#apply(use, held[index] as TokenId);
+  }
+
+  #apply(use: Use, token: TokenId): void {
+    switch (use.kind) {
+      case 'load':
+        return this.#load(token, use);
+      case 'store':
+        return this.#store(token, use.atom, use.from);
+      case 'method':
+        return this.#method(token, use);
+      case 'call':
+        return this.#call(token, use.view);
+      case 'callback':
+        return this.#callback(token, use);
+      case 'inPlace':
+        return this.#inPlace(token, use);
+      case 'await':
+        return this.#await(token, use.to);
+      case 'copyProperties':
+        return this.#copyProperties(token, use.to);
+      case 'bind':
+        return this.#bind(token, use);
+      case 'escape':
+        return this.#escape(token);
+    }
+  }
+
+  // -------------------------------------------------------------------------------------------- properties
+
+  #property(token: TokenId, atom: AtomId): ValueId {
+    const properties = this.#tokens.properties(token);
+    let value = properties.get(atom);
+    if (value !== undefined) return value;
+    value = this.#facts.newValue();
+    properties.set(atom, value);
+    const any = properties.get(ANY_PROPERTY);
+    if (atom === ANY_PROPERTY) for (const other of properties.values()) this.#edge(value, other);
+    else if (any !== undefined) this.#edge(any, value);
+    this.#edge(value, this.#tokens.all(token));
+    return value;
+  }
+
+  /** Gathers all properties, those to come as well. */
+  #allProperties(token: TokenId): ValueId {
+    let all = this.#tokens.all(token);
+    if (all !== NOTHING) return all;
+    all = this.#facts.newValue();
+    this.#tokens.setAll(token, all);
+    for (const value of this.#tokens.properties(token).values()) this.#edge(value, all);
+    return all;
+  }
+
+  #load(id: TokenId, use: Extract<Use, { kind: 'load' }>): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'unknown') {
+      this.#add(use.to, UNKNOWN);
+      return;
+    }
+    if (token.kind === 'bound') return;
+    if (use.atom === ANY_PROPERTY) {
+      this.#edge(this.#allProperties(id), use.to);
+      if (token.kind === 'external') this.#loadFromShape(token.shape, token.site, '*', use);
+      return;
+    }
+    const name = this.#facts.atomName(use.atom);
+    this.#edge(this.#property(id, use.atom), use.to);
+    if (token.kind === 'external') return this.#loadFromShape(token.shape, token.site, name, use);
+    if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
+    this.#loadGetter(id, name, use);
+    if (token.proto !== NOTHING) this.#use(token.proto, use);
+    const member = this.#typeMember(token.type, name);
+    if (member !== null) this.#addShape(use.to, member, -1);
+  }
+
+  #typeMember(type: string, name: string): Shape | null {
+    if (type === 'Instance' || type === 'Prototype') return null;
+    const shape = this.#models.type(type === 'Arguments' ? 'Array' : type);
+    return shape === null ? null : this.#models.member(shape, name);
+  }
+
+  #loadGetter(id: TokenId, name: string, use: Extract<Use, { kind: 'load' }>): void {
+    const getter = this.#tokens.knownProperties(id)?.get(this.#facts.atom(`get ${name}`));
+    if (getter === undefined) return;
+    const view: CallView = {
+      op: use.op,
+      to: use.to,
+      receiver: use.receiver,
+      args: [],
+      spread: -1,
+      isNew: false,
+      promisified: false,
+    };
+    this.#use(getter, { kind: 'call', view });
+  }
+
+  #loadFromFunction(id: TokenId, fn: FunctionId, use: Extract<Use, { kind: 'load' }>): void {
+    if (use.atom === this.#prototype) {
+      this.#add(this.#property(id, use.atom), this.#prototypeOf(fn));
+      return;
+    }
+    const superclass = this.#facts.classes.get(fn)?.superclass;
+    if (superclass !== undefined) this.#use(superclass, use);
+    this.#loadGetter(id, this.#facts.atomName(use.atom), use);
+  }
+
+  #prototypeOf(fn: FunctionId): TokenId {
+    const key = `prototype ${fn}`;
+    let token = this.#instances.get(key);
+    if (token !== undefined) return token;
+    const superclass = this.#facts.classes.get(fn)?.superclass ?? NOTHING;
+    const proto = superclass === NOTHING ? NOTHING : this.#facts.newValue();
+    const { start } = this.#facts.fn(fn);
+    token = this.#tokens.make({ kind: 'object', type: 'Prototype', fn, start, proto });
+    this.#instances.set(key, token);
+    if (proto !== NOTHING) {
+      this.#use(superclass, { kind: 'load', atom: this.#prototype, to: proto, receiver: superclass, op: -1 });
+    }
+    return token;
+  }
+
+  #loadFromShape(shape: Shape, site: number, name: string, use: Extract<Use, { kind: 'load' }>): void {
+    const member = this.#models.member(shape, name);
+    if (member !== null) this.#addShape(use.to, member, site);
+    else if (this.#models.isUnknown(shape)) this.#add(use.to, UNKNOWN);
+  }
+
+  #store(id: TokenId, atom: AtomId, from: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'unknown' || token.kind === 'bound') {
+      this.#use(from, { kind: 'escape' });
+      return;
+    }
+    if (token.kind === 'function' && atom === this.#prototype) this.#add(this.#property(id, atom), this.#prototypeOf(token.fn));
+    this.#edge(from, this.#property(id, atom));
+  }
+
+  #copyProperties(id: TokenId, to: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'unknown') {
+      this.#use(to, { kind: 'store', atom: ANY_PROPERTY, from: this.#unknownValue(), op: -1 });
+      return;
+    }
+    if (token.kind === 'bound') return;
+    const properties = [...this.#tokens.properties(id)];
+    for (const [atom, value] of properties) this.#use(to, { kind: 'store', atom, from: value, op: -1 });
+    if (token.kind === 'external') this.#use(to, { kind: 'store', atom: ANY_PROPERTY, from: this.#unknownValue(), op: -1 });
+    this.#late.push({ id, to, seen: properties.length });
+  }
+
+  #unknownValue(): ValueId {
+    if (this.#unknownSource === NOTHING) {
+      this.#unknownSource = this.#facts.newValue();
+      this.#add(this.#unknownSource, UNKNOWN);
+    }
+    return this.#unknownSource;
+  }
+
+  #await(id: TokenId, to: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'object' && token.type === 'Promise') return this.#edge(this.#property(id, this.#resolved), to);
+    const resolves = token.kind === 'external' ? this.#models.typeThat(token.shape, (type) => type.resolves !== undefined)?.resolves : undefined;
+    if (resolves === undefined) this.#add(to, id);
+    else this.#give(resolves, to, { op: -1, to, receiver: NOTHING, args: [], spread: -1, isNew: false, promisified: false });
+  }
+
+  // ------------------------------------------------------------------------------------------------- calls
+
+  #method(id: TokenId, use: Extract<Use, { kind: 'method' }>): void {
+    const token = this.#tokens.get(id);
+    const atom = this.#facts.c.get(use.op);
+    const name = this.#facts.atomName(atom);
+    const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
+    if (callable && (name === 'bind' || name === 'call' || name === 'apply')) return this.#indirectCall(id, name, use.view);
+    const receiver = this.#facts.a.get(use.op);
+    this.#load(id, { kind: 'load', atom, to: use.callee, receiver, op: use.op });
+  }
+
+  #isCallable(token: ReturnType<TokenTable['get']>): boolean {
+    return token.kind === 'external' && this.#models.call(token.shape, false) !== null;
+  }
+
+  #indirectCall(id: TokenId, name: 'bind' | 'call' | 'apply', view: CallView): void {
+    const receiver = view.args[0] ?? NOTHING;
+    if (name === 'bind') {
+      // `f = f.bind(…)` in a loop would give ever new functions.
+      const target = this.#tokens.get(id);
+      if (target.kind === 'bound' && this.#tokens.get(target.target).kind === 'bound') this.#add(view.to, UNKNOWN);
+      else this.#add(view.to, this.#tokens.bound(id, receiver, view.args.slice(1), false));
+      return;
+    }
+    this.#receiverOf.set(view.op, receiver);
+    const args = name === 'call' ? view.args.slice(1) : [this.#contents(view.args[1] ?? NOTHING, view.op)];
+    this.#call(id, { ...view, receiver, args, spread: name === 'call' ? view.spread - 1 : 0 });
+  }
+
+  #contents(value: ValueId, op: OpId): ValueId {
+    const contents = this.#facts.newValue();
+    this.#use(value, { kind: 'load', atom: ANY_PROPERTY, to: contents, receiver: NOTHING, op });
+    return contents;
+  }
+
+  #call(id: TokenId, view: CallView): void {
+    const token = this.#tokens.get(id);
+    switch (token.kind) {
+      case 'function':
+        return this.#callFunction(id, token.fn, view);
+      case 'bound':
+        return this.#call(token.target, {
+          ...view,
+          receiver: token.receiver === NOTHING ? view.receiver : token.receiver,
+          args: [...token.args, ...view.args],
+          spread: view.spread < 0 ? -1 : view.spread + token.args.length,
+          promisified: view.promisified || token.promisified,
+        });
+      case 'external':
+        return this.#callExternal(token.shape, view);
+      case 'unknown':
+        this.#add(view.to, UNKNOWN);
+        for (const arg of view.args) this.#use(arg, { kind: 'escape' });
+        return;
+      case 'object':
+        return;
+    }
+  }
+
+  #callFunction(id: TokenId, fnId: FunctionId, view: CallView): void {
+    const fn = this.#facts.fn(fnId);
+    if (view.op >= 0) this.#callees.add(view.op, fnId);
+    this.#called.add(fnId);
+    this.#passArguments(fn, view.args, view.spread);
+    const isArrow = (fn.flags & FunctionFlag.arrow) !== 0;
+    if (view.isNew) this.#construct(id, fn, view);
+    else if (!isArrow) this.#edge(view.receiver, fn.receiver);
+    if (view.promisified) this.#addPromise(view.op, view.to, NOTHING);
+    else if (!view.isNew) this.#edge(fn.result, view.to);
+  }
+
+  #passArguments(fn: FunctionFact, args: readonly ValueId[], spread: number): void {
+    for (const [index, param] of fn.params.entries()) {
+      if (index === fn.rest) {
+        for (const arg of args.slice(index)) this.#use(param, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+      } else if (spread >= 0 && index >= spread) {
+        this.#edge(args[spread] ?? NOTHING, param);
+      } else {
+        this.#edge(args[index] ?? NOTHING, param);
+      }
+    }
+  }
+
+  #construct(id: TokenId, fn: FunctionFact, view: CallView): void {
+    const key = `${view.op} ${fn.id}`;
+    let instance = this.#instances.get(key);
+    if (instance === undefined) {
+      const proto = this.#property(id, this.#prototype);
+      this.#add(proto, this.#prototypeOf(fn.id));
+      instance = this.#tokens.make({ kind: 'object', type: 'Instance', fn: this.#facts.owner.get(view.op), start: this.#facts.position.get(view.op), proto });
+      this.#instances.set(key, instance);
+    }
+    this.#add(view.to, instance);
+    this.#add(fn.receiver, instance);
+    if ((fn.flags & FunctionFlag.classConstructor) === 0) this.#edge(fn.result, view.to);
+  }
+
+  #escape(id: TokenId): void {
+    const fn = this.#tokens.functionOf(id);
+    if (fn !== null) this.#escaped.add(fn);
+  }
+
+  // ------------------------------------------------------------------------------------------------ models
+
+  #callExternal(shape: Shape, view: CallView): void {
+    const call = this.#models.call(shape, view.isNew);
+    if (call === null) {
+      // Nobody says what it does: it may call what it is given, now or later.
+      for (const arg of view.args) this.#use(arg, { kind: 'escape' });
+      if (shape.package === '') this.#add(view.to, UNKNOWN);
+      else this.#addShape(view.to, this.#models.result(shape, view.isNew), view.op);
+      return;
+    }
+    for (const rupture of call.ruptures ?? []) this.#takeCallbacks(rupture, view);
+    this.#keep(call, view);
+    this.#giveResult(call, view);
+  }
+
+  #takeCallbacks(modelled: Rupture, view: CallView): void {
+    const rupture = this.#forEvent(modelled, view);
+    for (const index of callbackIndexes(rupture, view.args.length, view.spread)) {
+      const value = view.args[index] ?? NOTHING;
+      if (value === NOTHING) continue;
+      const use: CallbackUse = { op: view.op, rupture, value, argument: index };
+      this.#callbacks.push(use);
+      this.#use(value, { kind: 'callback', use, call: view });
+    }
+  }
+
+  /** What is said of one event of the receiver's type goes before what is said of listeners in general. */
+  #forEvent(rupture: Rupture, view: CallView): Rupture {
+    if (rupture.label === undefined) return rupture;
+    const name = this.#facts.strings.get(view.args[rupture.label] ?? NOTHING);
+    if (name === undefined) return rupture;
+    for (const id of this.#held.get(view.receiver)) {
+      const token = this.#tokens.get(id);
+      if (token.kind !== 'external') continue;
+      const event = this.#models.typeThat(token.shape, (type) => type.events?.[name] !== undefined)?.events?.[name];
+      if (event === undefined) continue;
+      return {
+        ...rupture,
+        kind: event.once ? 'post' : rupture.kind,
+        params: event.params ?? rupture.params ?? [],
+        request: event.request ?? false,
+      };
+    }
+    return rupture;
+  }
+
+  #callback(id: TokenId, use: Extract<Use, { kind: 'callback' }>): void {
+    const token = this.#tokens.get(id);
+    const { rupture, op } = use.use;
+    if (token.kind === 'object' && rupture.callback === 'functions') {
+      this.#use(this.#allProperties(id), use);
+      return;
+    }
+    const fnId = this.#tokens.functionOf(id);
+    if (fnId === null) return;
+    const fn = this.#facts.fn(fnId);
+    this.#called.add(fnId);
+    const bound = token.kind === 'bound' ? token.args : [];
+    const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
+    const params = (isErrorHandler ? rupture.errorParams : rupture.params) ?? [];
+    this.#passArguments(fn, [...bound, ...params.map((ref) => this.#refValue(ref, use.call))], -1);
+    if (token.kind === 'bound') this.#edge(token.receiver, fn.receiver);
+    else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0) this.#edge(use.call.receiver, fn.receiver);
+    if (rupture.kind === 'sync' && op >= 0) this.#inPlaceCallees.add(op, fnId);
+  }
+
+  /** A value that holds what a model says that a parameter or result is. */
+  #refValue(ref: ValueRef, view: CallView): ValueId {
+    const value = this.#facts.newValue();
+    this.#give(ref, value, view);
+    return value;
+  }
+
+  #give(text: ValueRef, to: ValueId, view: CallView): void {
+    for (const ref of this.#models.refs(text)) this.#giveOne(ref, to, view);
+  }
+
+  #giveOne(ref: Ref, to: ValueId, view: CallView): void {
+    switch (ref.kind) {
+      case 'fresh':
+        return;
+      case 'this':
+        return this.#edge(view.receiver, to);
+      case 'unknown':
+        this.#add(to, UNKNOWN);
+        return;
+      case 'contents':
+        return this.#use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
+      case 'copy':
+        return this.#container(view.receiver, to, view);
+      case 'argument':
+        return this.#edge(view.args[ref.index] ?? NOTHING, to);
+      case 'contentsOf':
+        return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
+      case 'copyOf':
+        for (const arg of ref.index < 0 ? view.args : [view.args[ref.index] ?? NOTHING]) this.#container(arg, to, view);
+        return;
+      case 'result':
+        return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: to });
+      case 'results': {
+        const items = this.#facts.newValue();
+        this.#use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: items });
+        const token = this.#madeAt(view.op, 'Array');
+        this.#edge(items, this.#property(token, ANY_PROPERTY));
+        this.#add(to, token);
+        return;
+      }
+      case 'bound':
+      case 'promisified':
+        return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'bind', view: { ...view, to }, promisified: ref.kind === 'promisified' });
+      case 'type':
+        return this.#giveType(ref.name, to, view);
+    }
+  }
+
+  #giveType(name: string, to: ValueId, view: CallView): void {
+    if (isContainer(name)) {
+      this.#add(to, this.#madeAt(view.op, name));
+      return;
+    }
+    const shape = this.#models.type(name);
+    if (shape !== null) this.#addShape(to, shape, view.op);
+    else this.#add(to, UNKNOWN);
+  }
+
+  /** A new container made by the call, that holds what `from` holds. */
+  #container(from: ValueId, to: ValueId, view: CallView): void {
+    const token = this.#madeAt(view.op, 'Array');
+    const into = this.#property(token, ANY_PROPERTY);
+    this.#use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
+    this.#add(to, token);
+  }
+
+  #madeAt(op: OpId, type: string): TokenId {
+    const key = `${op} ${type}`;
+    let token = this.#made.get(key);
+    if (token === undefined) {
+      const fn = op < 0 ? 0 : this.#facts.owner.get(op);
+      const start = op < 0 ? 0 : this.#facts.position.get(op);
+      token = this.#tokens.make({ kind: 'object', type, fn, start, proto: NOTHING });
+      this.#made.set(key, token);
+    }
+    return token;
+  }
+
+  #inPlace(id: TokenId, use: Extract<Use, { kind: 'inPlace' }>): void {
+    const fn = this.#tokens.functionOf(id);
+    if (fn !== null) this.#edge(this.#facts.fn(fn).result, use.result);
+  }
+
+  #bind(id: TokenId, use: Extract<Use, { kind: 'bind' }>): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'unknown') this.#add(use.view.to, UNKNOWN);
+    else if (token.kind === 'bound') this.#add(use.view.to, id);
+    else if (token.kind !== 'object') this.#add(use.view.to, this.#tokens.bound(id, NOTHING, [], use.promisified));
+  }
+
+  #keep(call: Call, view: CallView): void {
+    for (const index of call.keeps ?? []) {
+      for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
+        if (arg === NOTHING) continue;
+        this.#use(view.isNew ? view.to : view.receiver, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+        for (const target of call.mutates ?? []) {
+          if (target === 'this' || target < 0) continue;
+          this.#use(view.args[target] ?? NOTHING, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+        }
+      }
+    }
+    // Object.assign and its like: what is kept are properties, under their names.
+    if (call.returns === 'argument 0' && call.mutates?.includes(0)) {
+      for (const arg of view.args.slice(1)) this.#use(arg, { kind: 'copyProperties', to: view.args[0] ?? NOTHING });
+    }
+  }
+
+  #giveResult(call: Call, view: CallView): void {
+    if (view.to === NOTHING) return;
+    if (call.promise || call.promiseWithoutCallback || view.promisified) {
+      const resolved = this.#refValue(call.returns ?? 'fresh', view);
+      this.#addPromise(view.op, view.to, resolved);
+    } else {
+      this.#give(call.returns ?? 'fresh', view.to, view);
+    }
+  }
+
+  #addPromise(op: OpId, to: ValueId, resolved: ValueId): void {
+    const token = this.#madeAt(op, 'Promise');
+    this.#use(resolved, { kind: 'await', to: this.#property(token, this.#resolved) });
+    this.#add(to, token);
+  }
+}
+
+function isContainer(name: string): boolean {
+  return name === 'Array' || name === 'Map' || name === 'Set' || name === 'WeakMap' || name === 'WeakSet' || name === 'Object' || name === 'Promise';
+}
+
+function callbackIndexes(rupture: Rupture, count: number, spread: number): number[] {
+  if (spread >= 0 && rupture.callback !== 'functions') return typeof rupture.callback === 'number' && rupture.callback < spread ? [rupture.callback] : [];
+  if (typeof rupture.callback === 'number') return rupture.callback < count ? [rupture.callback] : [];
+  if (rupture.callback === 'last') return count === 0 ? [] : [count - 1];
+  const first = rupture.from ?? 0;
+  return Array.from({ length: Math.max(0, count - first) }, (_, index) => index + first);
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { BadInput } from '../diagnostics/bad-input.js';
+import { unreachable } from '../diagnostics/invariant.js';
+import type { Diagnostic } from '../diagnostics/types.js';
+import type { FluxionProgram } from '../flx/program.js';
+import type { Command, EmitForm } from './arguments.js';
+import { helpText } from './help.js';
+
+/**
+ * Reads: a command.
+ * Gives: the text for standard output, and what is to be said on standard error.
+ *
+ * The phases are imported when they are needed, so that `--help` and a wrong flag answer at once.
+ */
+export async function runCommand(command: Command, cwd: string): Promise<Outcome> {
+  switch (command.kind) {
+    case 'help':
+      return { text: helpText(command.topic), diagnostics: [] };
+    case 'version':
+      return { text: `${ownVersion()}\n`, diagnostics: [] };
+    case 'compile':
+      return runCompile(command, cwd);
+    case 'explain':
+      return runExplain(command, cwd);
+    default:
+      return unreachable(command);
+  }
+}
+
+export interface Outcome {
+  readonly text: string;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function ownVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return known ? String(manifest.version) : 'unknown';
+}
+
+async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: string): Promise<Outcome> {
+  const { program, diagnostics } = await compileEntry(command, cwd);
+  // Printed before it is written: if printing fails, no folder has been touched.
+  const emit = command.emit ?? (command.out === null ? 'flx' : null);
+  const text = emit === null ? '' : await printProgram(program, emit);
+  if (command.out !== null) await writeFolder(program, command.out, command.entry, cwd);
+  return { text: withNewline(text), diagnostics };
+}
+
+async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: string): Promise<Outcome> {
+  const { program, diagnostics } = await compileEntry(command, cwd);
+  const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
+  return { text: withNewline(command.json ? printExplainJson(program) : printExplain(program)), diagnostics };
+}
+
+interface Compiled {
+  readonly program: FluxionProgram;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+async function compileEntry(command: { entry: string; config: string | null }, cwd: string): Promise<Compiled> {
+  const { compile } = await import('../compile.js');
+  const { entry, config } = command;
+  const compiled = await compile(config === null ? { entry, cwd } : { entry, cwd, config });
+  const [first, ...others] = compiled.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+  if (first !== undefined) throw new BadInput(first, ...others);
+  return compiled;
+}
+
+async function printProgram(program: FluxionProgram, form: EmitForm): Promise<string> {
+  switch (form) {
+    case 'flx':
+      return (await import('../flx/print.js')).printFlx(program);
+    case 'json':
+      return (await import('../flx/emit/json.js')).printJson(program);
+    case 'dot':
+      return (await import('../flx/emit/dot.js')).printDot(program);
+    case 'svg':
+      return (await import('../flx/emit/svg.js')).printSvg(program);
+    case 'html':
+      return (await import('../flx/emit/html.js')).printHtml(program);
+    default:
+      return unreachable(form);
+  }
+}
+
+async function writeFolder(program: FluxionProgram, out: string, entry: string, cwd: string): Promise<void> {
+  const { emitFiles } = await import('../flx/emit/files.js');
+  const { writeOutput } = await import('../flx/emit/write-output.js');
+  const { resolveEntry } = await import('../analyzer/resolve-entry.js');
+  await writeOutput(out, emitFiles(program), [resolveEntry(entry, cwd)]);
+}
+
+function withNewline(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}

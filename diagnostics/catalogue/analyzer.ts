@@ -1,0 +1,40 @@
+/** What the analyzer reports about the program's source. Only factories are exported here. */
+import { defineDiagnostic } from '../define-diagnostic.js';
+import type { Span } from '../types.js';
+
+export const syntaxError = defineDiagnostic(
+  'analyzer/syntax-error',
+  'error',
+  (file: string, text: string, offset: number, parserMessage: string) => ({
+    // Parsers like to end their message with the place, which is printed below anyway.
+    message: `the file cannot be parsed: ${parserMessage.replace(/\s*\(\d+:\d+\)\s*$/, '')}`,
+    lift: `\`node --check ${file}\` should accept the file before Fluxion can read it`,
+    span: { file, text, start: offset, end: offset },
+  }),
+);
+
+export const moduleNotFound = defineDiagnostic(
+  'analyzer/module-not-found',
+  'warning',
+  (span: Span, specifier: string, reason: string) => ({
+    message: `"${specifier}" is not resolved: ${reason}; what it gives is taken as unknown`,
+    lift: 'correct the path, or leave it if the program handles the failure itself',
+    span,
+  }),
+);
+
+export const moduleSkipped = defineDiagnostic(
+  'analyzer/module-skipped',
+  'warning',
+  (span: Span, specifier: string, reason: string) => ({
+    message: `"${specifier}" is not analysed: ${reason}; what it gives is taken as unknown`,
+    lift: 'let the program load JavaScript that Node accepts, or keep it: what depends on it stays at home',
+    span,
+  }),
+);
+
+export const dynamicRequire = defineDiagnostic('analyzer/require-unresolved', 'note', (span: Span) => ({
+  message: 'which module is loaded here is only known when the program runs; what it gives is taken as unknown',
+  lift: 'load a constant path, as in require("./name"), or let the linker find it in the running program',
+  span,
+}));

@@ -1,0 +1,2 @@
+/** What the pipeliner reports about the program's state. Only factories are exported here. */
+export {};

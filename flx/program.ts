@@ -1,0 +1,124 @@
+/**
+ * The program after the pipeliner: plain data, no methods. Everything after the pipeliner (text, JSON, graphs, emitted
+ * modules, explanation, runtime) reads this and nothing else.
+ */
+
+/** A module's path relative to the program's root folder, with forward slashes: `routes/users.js`. */
+export type ModuleId = string & { readonly __brand?: 'ModuleId' };
+export type FluxionId = string & { readonly __brand?: 'FluxionId' };
+export type GroupTag = string & { readonly __brand?: 'GroupTag' };
+
+/** `line` counts from 1; `column` counts from 1 as well, in UTF-16 units, as editors and stack traces do. */
+export interface Loc {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Place extends Loc {
+  readonly module: ModuleId;
+}
+
+/** Where the pipeliner expects a fluxion to run; the linker has the last word. */
+export type Placement = 'home' | 'group' | 'replicated';
+
+export type StreamType = 'start' | 'post';
+
+export interface Stream {
+  readonly type: StreamType;
+  readonly dest: readonly FluxionId[];
+  readonly message: readonly string[];
+}
+
+/** One fluxion as the fluxional language writes it. */
+export interface FlxFluxion {
+  readonly id: FluxionId;
+  readonly tags: readonly GroupTag[];
+  readonly context: readonly string[];
+  readonly streams: readonly Stream[];
+  /** Where it came from and where it is expected to run: the superset's part of the header. */
+  readonly at: Place | null;
+  readonly placement: Placement | null;
+  /** Source text, without common indentation, with `>> id` and `-> id` in place of the callbacks that were cut out. */
+  readonly code: string;
+}
+
+/** Top-level code of a module other than the entry, which is the code of `main`. */
+export interface FlxModule {
+  readonly id: ModuleId;
+  readonly code: string;
+}
+
+/** What flx text says, no more and no less: print and parse are inverse on it. */
+export interface FlxProgram {
+  readonly fluxions: readonly FlxFluxion[];
+  readonly modules: readonly FlxModule[];
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+
+export interface Reason {
+  readonly code: string;
+  readonly message: string;
+  readonly loc: Place | null;
+  /** What would lift it; empty where nothing has to be lifted. */
+  readonly lift: string;
+}
+
+export interface StreamFact extends Stream {
+  readonly callee: string;
+  readonly loc: Place;
+  /** True where no table entry names the callee and the shape of the call says it is asynchronous. */
+  readonly inferred: boolean;
+  /** For a route: `GET /users/:id`; for a listener or timer: what starts it; else null. */
+  readonly label: string | null;
+}
+
+export type FluxionKind =
+  /** The start-up code. */
+  | 'main'
+  /** A callback that the outside calls again and again. */
+  | 'start'
+  /** A callback that continues one flow. */
+  | 'post'
+  /** The rest of an async function behind an `await`. */
+  | 'rest';
+
+export interface Fluxion extends FlxFluxion {
+  readonly kind: FluxionKind;
+  readonly at: Place;
+  readonly placement: Placement;
+  readonly streams: readonly StreamFact[];
+  readonly reasons: readonly Reason[];
+}
+
+export type StateClass = 'scope' | 'stream' | 'share';
+
+/** A variable that crosses a cut, and what keeps it alive across it. */
+export interface StateVariable {
+  readonly name: string;
+  readonly module: ModuleId;
+  readonly loc: Place;
+  readonly class: StateClass;
+  readonly tag: GroupTag | null;
+  readonly fluxions: readonly FluxionId[];
+  readonly writes: readonly Place[];
+  readonly reads: readonly Place[];
+}
+
+export interface Unresolved {
+  readonly callee: string;
+  readonly loc: Place;
+  readonly code: string;
+  readonly reason: string;
+  readonly lift: string;
+}
+
+export interface FluxionProgram {
+  readonly version: 1;
+  readonly entry: ModuleId;
+  /** Files in load order; those of the app, not of packages. */
+  readonly modules: readonly FlxModule[];
+  readonly fluxions: readonly Fluxion[];
+  readonly variables: readonly StateVariable[];
+  readonly unresolved: readonly Unresolved[];
+}

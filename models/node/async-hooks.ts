@@ -1,0 +1,36 @@
+import { calls, mutating, pure, sync } from '../build.js';
+import type { PackageModel } from '../types.js';
+
+const stateful = true;
+
+export const asyncHooks = {
+  name: 'async_hooks',
+  module: {
+    members: {
+      AsyncLocalStorage: { construct: { returns: 'async_hooks.AsyncLocalStorage' } },
+      AsyncResource: { construct: { returns: 'async_hooks.AsyncResource' } },
+      ...calls('executionAsyncId triggerAsyncId executionAsyncResource', { stateful, returns: 'unknown' }),
+    },
+  },
+  types: {
+    /** The store of a flow does not travel with its messages, so whoever sets or reads one stays with the owner. */
+    AsyncLocalStorage: {
+      identity: true,
+      members: {
+        run: { call: { ruptures: [sync(1, ['argument 2', 'argument 3'])], returns: 'result 1', keeps: [0], stateful } },
+        exit: { call: { ruptures: [sync(0, ['argument 1', 'argument 2'])], returns: 'result 0', stateful } },
+        enterWith: { call: { returns: 'fresh', mutates: ['this'], keeps: [0], stateful } },
+        getStore: { call: { returns: 'contents', stateful } },
+        ...mutating('disable', { stateful }),
+      },
+    },
+    AsyncResource: {
+      members: {
+        runInAsyncScope: { call: { ruptures: [sync(0, ['argument 2', 'argument 3'])], returns: 'result 0', stateful } },
+        bind: { call: { returns: 'bound argument 0', stateful } },
+        ...pure('asyncId triggerAsyncId'),
+        ...mutating('emitDestroy'),
+      },
+    },
+  },
+} satisfies PackageModel;

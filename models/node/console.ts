@@ -1,0 +1,22 @@
+import type { Members } from '../build.js';
+import { calls } from '../build.js';
+import type { PackageModel } from '../types.js';
+
+const does = ['output'] as const;
+
+const MEMBERS: Members = {
+  ...calls('assert debug dir dirxml error info log table trace warn', { does }),
+  // Counters, running timers and the indentation belong to all who write.
+  ...calls('count countReset group groupCollapsed groupEnd time timeEnd timeLog', { does, stateful: true }),
+  ...calls('profile profileEnd timeStamp', { stateful: true }),
+  ...calls('clear', { does }),
+};
+
+export const consoleModel = {
+  name: 'console',
+  module: {
+    is: 'console.Console',
+    members: { Console: { construct: { returns: 'console.Console', keeps: [-1] } } },
+  },
+  types: { Console: { members: MEMBERS } },
+} satisfies PackageModel;

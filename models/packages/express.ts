@@ -1,0 +1,138 @@
+import type { Members } from '../build.js';
+import {
+  callbackLast,
+  chained,
+  classes,
+  constants,
+  each,
+  mutating,
+  post,
+  pure,
+  start,
+  values,
+} from '../build.js';
+import type { Call, PackageModel, TypeModel, ValueRef } from '../types.js';
+
+const METHODS = `acl bind checkout connect copy delete get head link lock m-search merge mkactivity mkcalendar mkcol move
+  notify options patch post propfind proppatch purge put query rebind report search source subscribe trace unbind unlink
+  unlock unsubscribe`;
+
+/** Routing methods of apps, routers and routes whose handlers get `exchange`: a request, a response and `next`. */
+export function routing(exchange: readonly ValueRef[]): { readonly path: Members; readonly route: Members } {
+  const errorParams = ['fresh', ...exchange];
+  const handlers = (from: number): Call => ({
+    ruptures: [start('functions', exchange, { from, label: 0, request: true, errorParams })],
+    returns: 'this',
+    mutates: ['this'],
+    keeps: [-1],
+  });
+  return {
+    path: {
+      ...each(`${METHODS} all del`, { call: handlers(1) }),
+      use: { call: handlers(0) },
+      param: {
+        call: {
+          ruptures: [start('functions', [...exchange, 'fresh', 'fresh'], { from: 0, label: 0, request: true })],
+          returns: 'this',
+          mutates: ['this'],
+          keeps: [-1],
+        },
+      },
+    },
+    route: each(`${METHODS} all`, { call: handlers(0) }),
+  };
+}
+
+const { path, route } = routing(['express.Request', 'express.Response', 'express.Next']);
+
+const APPLICATION: TypeModel = {
+  extends: 'events.EventEmitter',
+  identity: true,
+  members: {
+    ...path,
+    // With one argument `get` reads a setting, with a path and handlers it is a route: both are covered by `functions`.
+    ...chained('set enable disable'),
+    ...pure('enabled disabled path'),
+    ...mutating('init defaultConfiguration lazyrouter'),
+    engine: { call: { ruptures: [start(1, ['fresh', 'unknown', 'unknown'], { label: 0 })], returns: 'this', mutates: ['this'], keeps: [1] } },
+    route: { call: { returns: 'express.Route', mutates: ['this'] } },
+    ...callbackLast('render', { does: ['files'] }, ['fresh', 'fresh']),
+    listen: {
+      call: { ruptures: [post('last', ['fresh'])], returns: 'http.Server', mutates: ['this'], does: ['network'] },
+    },
+    ...values('locals settings engines cache mountpath parent'),
+    router: { is: 'express.Router' },
+  },
+  events: { mount: { params: ['express.Application'] } },
+};
+
+const REQUEST: Members = {
+  ...pure(`accepts acceptsCharset acceptsCharsets acceptsEncoding acceptsEncodings acceptsLanguage acceptsLanguages
+    accepted is range`),
+  ...pure('get header'),
+  ...pure('param', 'contents'),
+  ...values('body cookies files file params query route secret signedCookies user'),
+  ...constants(`baseUrl fresh host hostname ip ips originalUrl path protocol secure stale subdomains xhr auth`),
+  app: { is: 'express.Application' },
+  res: { is: 'express.Response' },
+  next: { is: 'express.Next' },
+  // What the session and sign-in middlewares put there.
+  session: { is: 'express-session.Session' },
+  ...callbackLast('login logIn logout logOut', { mutates: ['this'], keeps: [0], stateful: true }, ['fresh']),
+  ...pure('isAuthenticated isUnauthenticated'),
+  ...mutating('flash', { returns: 'contents', keeps: [-1] }),
+};
+
+const RESPONSE: Members = {
+  ...chained(
+    `append attachment clearCookie contentType cookie header json jsonp links location send sendStatus set status type
+    vary`,
+    { keeps: [] },
+  ),
+  ...pure('get'),
+  ...mutating('redirect'),
+  ...callbackLast('sendFile sendfile download', { mutates: ['this'], does: ['files'] }, ['fresh']),
+  ...callbackLast('render', { mutates: ['this'], does: ['files'] }, ['fresh', 'fresh']),
+  // `format` calls functions that are properties of its argument, which no entry can say.
+  ...values('locals'),
+  app: { is: 'express.Application' },
+  req: { is: 'express.Request' },
+};
+
+/** A middleware without memory of its own: each loop may have one. */
+const middleware: Call = { returns: 'express.Middleware', keeps: [-1], connects: true };
+
+const MIDDLEWARE_3 = `basicAuth bodyParser cookieParser cookieSession csrf directory errorHandler favicon limit
+  methodOverride multipart responseTime timeout vhost compress`;
+
+export const express = {
+  name: 'express',
+  module: {
+    call: { returns: 'express.Application' },
+    members: {
+      ...each('createApplication createServer', { call: { returns: 'express.Application' } }),
+      Router: {
+        call: { returns: 'express.Router', keeps: [0] },
+        construct: { returns: 'express.Router', keeps: [0] },
+      },
+      ...classes('Route', () => 'express.Route'),
+      ...each('json urlencoded raw text query static', { call: middleware }),
+      ...each(MIDDLEWARE_3, { call: middleware }),
+      logger: { call: { ...middleware, does: ['output'] } },
+      ...each('session staticCache', { call: { returns: 'express.Middleware', keeps: [-1], stateful: true } }),
+      ...values('application request response mime'),
+    },
+  },
+  types: {
+    Application: APPLICATION,
+    Router: { identity: true, members: { ...path, route: { call: { returns: 'express.Route', mutates: ['this'] } }, ...values('stack params') } },
+    Route: { identity: true, members: { ...route, ...values('path stack methods') } },
+    Request: { extends: 'http.IncomingMessage', members: REQUEST },
+    Response: { extends: 'http.ServerResponse', members: RESPONSE },
+    Next: { travels: 'bridge', perRequest: true, members: {}, call: { returns: 'fresh', keeps: [0] } },
+    Middleware: {
+      members: {},
+      call: { ruptures: [post(2, ['fresh'])], returns: 'fresh', mutates: [0, 1] },
+    },
+  },
+} satisfies PackageModel;

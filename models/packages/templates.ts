@@ -1,0 +1,89 @@
+/** Template engines. What a template's own code does is not in the app's source; it gets the data that is given. */
+import { callbackLast, callbackOrPromise, calls, chained, configures, each, pure, values } from '../build.js';
+import type { Call, PackageModel } from '../types.js';
+
+const does = ['files'] as const;
+const compiled: Call = { returns: 'ejs.Template', does };
+const rendered: Call = { returns: 'fresh', does };
+
+export const ejs = {
+  name: 'ejs',
+  module: {
+    members: {
+      render: { call: rendered },
+      ...callbackOrPromise('renderFile __express', { does }),
+      compile: { call: compiled },
+      ...pure('escapeXML resolveInclude'),
+      ...configures('clearCache'),
+      ...values('cache delimiter'),
+    },
+  },
+  types: { Template: { members: {}, call: rendered } },
+} satisfies PackageModel;
+
+export const pug = {
+  name: 'pug',
+  module: {
+    members: {
+      ...each('compile compileFile', { call: compiled }),
+      ...callbackLast('render renderFile __express', { does }),
+      ...calls('compileClient compileFileClient', { does }),
+      ...values('cache filters'),
+    },
+  },
+} satisfies PackageModel;
+
+const HANDLEBARS = {
+  ...each('compile template', { call: { returns: 'ejs.Template' } }),
+  ...pure('precompile escapeExpression createFrame parse'),
+  ...configures('registerHelper registerPartial registerDecorator unregisterHelper unregisterPartial'),
+  SafeString: { construct: { returns: 'fresh' } },
+  ...values('helpers partials decorators Utils'),
+};
+
+export const handlebars = {
+  name: 'handlebars',
+  module: {
+    members: { ...HANDLEBARS, create: { call: { returns: 'handlebars.Environment' } } },
+  },
+  types: { Environment: { identity: true, members: HANDLEBARS } },
+} satisfies PackageModel;
+
+export const mustache = {
+  name: 'mustache',
+  module: { members: { ...pure('render parse escape'), ...configures('clearCache'), ...values('tags') } },
+} satisfies PackageModel;
+
+const NUNJUCKS = {
+  ...callbackLast('render renderString', { does }),
+};
+
+export const nunjucks = {
+  name: 'nunjucks',
+  module: {
+    members: {
+      ...NUNJUCKS,
+      ...configures('configure', { returns: 'nunjucks.Environment', shared: true }),
+      ...configures('reset'),
+      ...pure('precompile precompileString'),
+      Environment: { construct: { returns: 'nunjucks.Environment', keeps: [-1], connects: true } },
+    },
+  },
+  types: {
+    Environment: {
+      identity: true,
+      members: { ...NUNJUCKS, ...chained('addFilter addAsyncFilter addGlobal addExtension express') },
+    },
+  },
+} satisfies PackageModel;
+
+export const marked = {
+  name: 'marked',
+  module: {
+    call: { returns: 'fresh' },
+    members: {
+      ...pure('parse parseInline lexer parser getDefaults marked'),
+      ...configures('setOptions options use'),
+    },
+  },
+} satisfies PackageModel;

@@ -1,0 +1,138 @@
+/** Small packages that compute and do nothing else. */
+import type { Members } from '../build.js';
+import { calls, configures, constants, each, listed, pure, withDefault } from '../build.js';
+import type { Call, Member, PackageModel } from '../types.js';
+
+const fresh: Call = { returns: 'fresh' };
+const one = (name: string, module: Member): PackageModel => ({ name, module });
+
+/** The package is one pure function. */
+const FUNCTIONS = listed('ms escape-html etag fresh object-hash content-disposition parseurl encodeurl range-parser').map(
+  (name) => one(name, withDefault({ call: fresh })),
+);
+
+const STYLES = `reset bold dim italic underline inverse hidden strikethrough visible black red green yellow blue magenta
+  cyan white gray grey bgBlack bgRed bgGreen bgYellow bgBlue bgMagenta bgCyan bgWhite blackBright redBright greenBright
+  yellowBright blueBright magentaBright cyanBright whiteBright`;
+const styles: Members = each(STYLES, { is: 'chalk.Style' });
+const chalk: PackageModel = {
+  name: 'chalk',
+  module: withDefault({ call: fresh, members: { ...styles, ...pure('hex rgb ansi256 bgHex', 'chalk.Style') } }),
+  types: { Style: { members: styles, call: fresh } },
+};
+
+const CIPHERS = 'AES TripleDES DES RC4 Rabbit';
+const cryptoJs: PackageModel = {
+  name: 'crypto-js',
+  memberPaths: true,
+  module: {
+    members: {
+      ...pure(
+        `MD5 SHA1 SHA3 SHA224 SHA256 SHA384 SHA512 RIPEMD160 HmacMD5 HmacSHA1 HmacSHA256 HmacSHA512 PBKDF2`,
+        'crypto-js.Words',
+      ),
+      ...each(CIPHERS, {
+        members: { ...calls('encrypt', { does: ['random'], returns: 'crypto-js.Words' }), ...pure('decrypt', 'crypto-js.Words') },
+      }),
+      enc: { members: each('Base64 Hex Latin1 Utf8 Utf16', { members: pure('parse stringify', 'crypto-js.Words') }) },
+    },
+  },
+  types: { Words: { members: pure('toString clone'), } },
+};
+
+const STATUS = `BadRequest Unauthorized PaymentRequired Forbidden NotFound MethodNotAllowed NotAcceptable RequestTimeout
+  Conflict Gone LengthRequired PreconditionFailed PayloadTooLarge URITooLong UnsupportedMediaType ExpectationFailed
+  ImATeapot UnprocessableEntity Locked TooManyRequests InternalServerError NotImplemented BadGateway ServiceUnavailable
+  GatewayTimeout`;
+
+const ids: readonly PackageModel[] = [
+  one('uuid', {
+    call: { returns: 'fresh', does: ['random'] },
+    members: {
+      v4: { call: { returns: 'fresh | argument 1', mutates: [1], does: ['random'] } },
+      // They count within one tick of the clock, so that ids come out in order.
+      ...calls('v1 v6 v7', { returns: 'fresh | argument 1', mutates: [1], does: ['random', 'clock'], stateful: true }),
+      ...calls('v3 v5', { returns: 'fresh | argument 2', mutates: [2] }),
+      ...pure('parse stringify validate version'),
+      ...constants('NIL MAX'),
+    },
+  }),
+  {
+    name: 'nanoid',
+    module: {
+      members: {
+        ...calls('nanoid random', { does: ['random'] }),
+        ...pure('customAlphabet', 'nanoid.Generator'),
+        ...constants('urlAlphabet'),
+      },
+    },
+    types: { Generator: { members: {}, call: { returns: 'fresh', does: ['random'] } } },
+  },
+  one('shortid', { members: { ...calls('generate', { stateful: true, does: ['random', 'clock'] }), ...pure('isValid') } }),
+];
+
+const parsers: readonly PackageModel[] = [
+  one('qs', { members: pure('parse stringify') }),
+  one('query-string', { members: pure('parse stringify exclude extract parseUrl pick stringifyUrl') }),
+  one('bytes', { call: fresh, members: pure('format parse') }),
+  one('cookie', { members: pure('parse serialize parseCookie stringifyCookie parseSetCookie stringifySetCookie') }),
+  one('cookie-signature', { members: pure('sign unsign') }),
+  one('content-type', { members: pure('format parse') }),
+  one('mime', withDefault({ members: { ...pure('getType getExtension lookup extension'), ...configures('define') } })),
+  one('mime-types', {
+    members: { ...pure('charset contentType extension lookup'), ...constants('charsets extensions types') },
+  }),
+  one('semver', {
+    members: calls('sort rsort', { mutates: [0], returns: 'argument 0' }),
+    others: fresh,
+  }),
+  one('js-yaml', { members: pure('load loadAll dump safeLoad safeDump') }),
+  one('yaml', { members: pure('parse stringify') }),
+  one('xml2js', {
+    members: {
+      parseString: { call: { ruptures: [{ kind: 'post', callback: 'last', params: ['fresh', 'fresh'] }], returns: 'fresh' } },
+      parseStringPromise: { call: { promise: true, returns: 'fresh' } },
+    },
+  }),
+  one('statuses', { call: fresh, members: constants('codes message code redirect empty retry') }),
+  one('iconv-lite', { members: pure('encode decode encodingExists getEncoder getDecoder') }),
+  one('ini', { members: pure('parse stringify encode decode safe unsafe') }),
+];
+
+const words: readonly PackageModel[] = [
+  one('slugify', withDefault({ call: fresh, members: configures('extend') })),
+  one('pluralize', {
+    call: fresh,
+    members: {
+      ...pure('plural singular isPlural isSingular'),
+      ...configures('addPluralRule addSingularRule addUncountableRule addIrregularRule'),
+    },
+  }),
+  one('he', { members: pure('encode decode escape unescape') }),
+  one('sanitize-html', { call: fresh, members: pure('simpleTransform') }),
+  one('xss', { call: fresh, members: pure('filterXSS escapeHtml getDefaultWhiteList') }),
+];
+
+const objects: readonly PackageModel[] = [
+  one('object-assign', { call: { mutates: [0], keeps: [-1], returns: 'argument 0' } }),
+  one('deepmerge', { call: { returns: 'copy -1' }, members: { all: { call: { returns: 'copy 0' } } } }),
+  one('inherits', { call: { mutates: [0], keeps: [1], returns: 'fresh' } }),
+  one('utils-merge', { call: { mutates: [0], keeps: [1], returns: 'argument 0' } }),
+  one('http-errors', {
+    call: { returns: 'Error', keeps: [-1] },
+    members: {
+      ...each(`HttpError ${STATUS}`, { call: { returns: 'Error', keeps: [-1] }, construct: { returns: 'Error', keeps: [-1] } }),
+      ...pure('isHttpError'),
+    },
+  }),
+];
+
+export const textModels: readonly PackageModel[] = [
+  ...FUNCTIONS,
+  chalk,
+  cryptoJs,
+  ...ids,
+  ...parsers,
+  ...words,
+  ...objects,
+];

@@ -1,0 +1,141 @@
+import { chained, configures, constants, each, promising, pure, values, withDefault } from '../build.js';
+import type { Members } from '../build.js';
+import type { Call, PackageModel } from '../types.js';
+
+/** Schemas do not change: each method gives a new one. What comes out of one may be what went in. */
+const builds = (type: string): Call => ({ returns: type, keeps: [-1] });
+
+export const joi = {
+  name: 'joi',
+  module: {
+    members: {
+      ...each(
+        `alternatives any array boolean date function link number object string symbol binary allow custom disallow equal
+        exist forbidden invalid not optional prefs preferences required strip valid when alt bool func build`,
+        { call: builds('joi.Schema') },
+      ),
+      ...pure('isError isExpression isRef isSchema ref expression in'),
+      ...pure('attempt', 'unknown'),
+      ...pure('assert'),
+      ValidationError: { construct: { returns: 'Error', keeps: [-1] } },
+      ...constants('version'),
+    },
+  },
+  types: {
+    Schema: {
+      members: {
+        ...pure('validate attempt', 'unknown'),
+        ...promising('validateAsync', { returns: 'unknown' }),
+        ...pure('describe'),
+      },
+      others: builds('joi.Schema'),
+    },
+  },
+} satisfies PackageModel;
+
+export const joiScoped = { ...joi, name: '@hapi/joi' } satisfies PackageModel;
+
+const ZOD: Members = {
+  ...each(
+    `string number boolean bigint symbol undefined null any unknown never void date array object strictObject union
+    discriminatedUnion intersection tuple record map set enum nativeEnum literal optional nullable lazy promise
+    custom instanceof preprocess transform pipe email url uuid nan`,
+    { call: builds('zod.Schema') },
+  ),
+  coerce: { members: each('string number boolean bigint date', { call: builds('zod.Schema') }) },
+  ZodError: { construct: { returns: 'Error', keeps: [-1] } },
+  ...configures('setErrorMap config'),
+};
+
+export const zod = {
+  name: 'zod',
+  module: { members: { ...ZOD, z: { members: ZOD }, default: { members: ZOD } } },
+  types: {
+    Schema: {
+      members: {
+        ...pure('parse safeParse', 'unknown'),
+        ...promising('parseAsync safeParseAsync spa', { returns: 'unknown' }),
+        ...values('shape'),
+      },
+      others: builds('zod.Schema'),
+    },
+  },
+} satisfies PackageModel;
+
+export const yup = {
+  name: 'yup',
+  module: {
+    members: {
+      ...each('array bool boolean date lazy mixed number object string tuple', { call: builds('yup.Schema') }),
+      ...pure('ref isSchema'),
+      ...configures('addMethod setLocale'),
+      ValidationError: { construct: { returns: 'Error', keeps: [-1] } },
+    },
+  },
+  types: {
+    Schema: {
+      members: {
+        ...promising('validate', { returns: 'unknown' }),
+        ...promising('isValid'),
+        ...pure('validateSync cast', 'unknown'),
+        ...pure('isValidSync describe'),
+      },
+      others: builds('yup.Schema'),
+    },
+  },
+} satisfies PackageModel;
+
+export const ajv = {
+  name: 'ajv',
+  module: withDefault({
+    construct: { returns: 'ajv.Ajv', keeps: [-1], connects: true },
+    call: { returns: 'ajv.Ajv', keeps: [-1], connects: true },
+  }),
+  types: {
+    Ajv: {
+      identity: true,
+      members: {
+        compile: { call: { returns: 'ajv.Validate', mutates: ['this'], keeps: [0] } },
+        getSchema: { call: { returns: 'ajv.Validate', shared: true } },
+        // The errors of the last call are left in a property; with `useDefaults` the data is filled in.
+        validate: { call: { returns: 'fresh', mutates: ['this', 1] } },
+        ...chained('addSchema addMetaSchema addKeyword addFormat addVocabulary removeKeyword removeSchema'),
+        ...pure('errorsText validateSchema'),
+        ...values('errors'),
+      },
+    },
+    Validate: {
+      identity: true,
+      members: values('errors schema'),
+      call: { returns: 'fresh', mutates: ['this', 0] },
+    },
+  },
+} satisfies PackageModel;
+
+export const validator = {
+  name: 'validator',
+  module: withDefault({ others: { returns: 'fresh' } }),
+} satisfies PackageModel;
+
+/** A chain is a middleware that writes its findings into the request. */
+export const expressValidator = {
+  name: 'express-validator',
+  module: {
+    members: {
+      ...each('check body cookie header param query oneOf checkExact', {
+        call: { returns: 'express-validator.Chain', keeps: [-1], connects: true },
+      }),
+      ...each('checkSchema', { call: { returns: 'unknown', keeps: [-1], connects: true } }),
+      validationResult: { call: { returns: 'express-validator.Result' } },
+      ...pure('matchedData', 'copy 0'),
+    },
+  },
+  types: {
+    Chain: {
+      extends: 'express.Middleware',
+      members: { run: { call: { promise: true, returns: 'express-validator.Result', mutates: [0] } } },
+      others: { returns: 'this', mutates: ['this'], keeps: [-1] },
+    },
+    Result: { members: pure('isEmpty array mapped formatWith throw') },
+  },
+} satisfies PackageModel;

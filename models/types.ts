@@ -1,0 +1,147 @@
+/**
+ * What a package does that its source does not show. A model is data: one object per package, read by the analyzer;
+ * `fluxion.config.js` adds models of the same shape.
+ *
+ * A package model describes the values that `require`/`import` of the package gives. A value is described by a
+ * `Member`: what calling it does, what constructing it gives, which members it has.
+ *
+ * What a model does not say is unknown: a member that is not listed, a call without `returns`, a callback parameter
+ * beyond `params`. Of a call that is described, everything that its keys do not say does not happen: `{ returns:
+ * 'fresh' }` is a pure function. But a function among the arguments, or inside one of them, that no entry of `ruptures`
+ * describes may be called at any time, with unknown arguments (`axios.get(url, { validateStatus: fn })`).
+ *
+ * The receiver (`this`) of a module's own member is the module: what changes it concerns everybody who uses the package.
+ */
+
+/** Things that the outside can see. They do not keep a fluxion from being replicated; start-up code that does them is
+ *  what the firewall is for. `process` means the process itself (exit, signals, working directory): home only. */
+export type OutsideEffect = 'files' | 'network' | 'output' | 'process' | 'timer' | 'random' | 'clock' | 'subprocess';
+
+/** What an argument or result is: the name of a type of `types` in some model, as `package.Type`
+ *  (`express.Response`, `events.EventEmitter`, `Promise`), or one of the short words. */
+export type ValueRef =
+  | string
+  /** a new value that shares nothing with what was given */
+  | 'fresh'
+  /** the receiver itself */
+  | 'this'
+  /** something that the receiver holds (`map.get(k)`) */
+  | 'contents'
+  /** a new container with the receiver's contents in it (`list.slice()`) */
+  | 'copy'
+  /** argument n itself: `argument 0` */
+  | `argument ${number}`
+  /** something that argument n holds (`_.head(list)`) */
+  | `contents ${number}`
+  /** a new container with argument n's contents in it (`Object.values(o)`), or with the argument itself where that is
+   *  no container (`[].concat(x)`); `copy -1` is all arguments */
+  | `copy ${number}`
+  /** what the callback at argument n returns (`_.attempt(fn)`) */
+  | `result ${number}`
+  /** a new container of what the callback at argument n returns (`list.map(fn)`) */
+  | `results ${number}`
+  /** a function: calling it is calling argument n (`_.negate(fn)`); what else the model says of the call holds for each
+   *  call of that function too: the result of `_.once(fn)` is `stateful` */
+  | `bound argument ${number}`
+  /** a function that calls argument n, a function with a callback as last argument, and gives a promise instead */
+  | `promisified argument ${number}`
+  /** one of these, or some of these in one container: `this | result 0` */
+  | `${string} | ${string}`
+  /** nothing is known of it */
+  | 'unknown';
+
+export interface Rupture {
+  /** `start`: called again and again from outside; `post`: called once, later; `sync`: called in place, before the call
+   *  returns (`list.forEach`), which is no rupture point but tells what the callback gets. */
+  readonly kind: 'start' | 'post' | 'sync';
+  /** Which arguments are callbacks: an index; `last`, the last argument if it is a function; `functions`, every
+   *  function among the arguments from `from` on, nested arrays included. */
+  readonly callback: number | 'last' | 'functions';
+  readonly from?: number;
+  /** What the callback is called with, in order. `contents` is something that the receiver holds. */
+  readonly params?: readonly ValueRef[];
+  /** For `functions`: what a callback with four parameters (an Express error handler) is called with. */
+  readonly errorParams?: readonly ValueRef[];
+  /** Requests are what Fluxion spreads over loops; everything else that starts stays where it was started. */
+  readonly request?: boolean;
+  /** Argument that names the flow in labels and ids: a route's path, an emitter's event. */
+  readonly label?: number;
+  /** The callback's `this` is the receiver. */
+  readonly thisIsReceiver?: boolean;
+}
+
+export interface Call {
+  /** Callbacks by which the call cuts the program. A call may have several (`promise.then(ok, failed)`); an argument
+   *  that two entries describe is described by the first. */
+  readonly ruptures?: readonly Rupture[];
+  readonly returns?: ValueRef;
+  /** The call gives a promise: `await` and `.then` on it are rupture points. `returns` is then what it resolves to. */
+  readonly promise?: boolean;
+  /** When called without the callback it gives a promise (`pg.query(text)`). */
+  readonly promiseWithoutCallback?: boolean;
+  /** Which of receiver (`this`) and arguments it changes; `-1` is all arguments. */
+  readonly mutates?: readonly ('this' | number)[];
+  /** Arguments that stay reachable (`list.push(x)`, `map.set(k, v)`); `-1` is all of them. They stay reachable from
+   *  the receiver, from every argument that `mutates` names (`Object.assign(target, x)`), and from what the call makes
+   *  (`new Map(entries)`, a middleware that holds its options). */
+  readonly keeps?: readonly number[];
+  readonly does?: readonly OutsideEffect[];
+  /** It keeps or reads hidden state that all callers share (`uid.next()`): owner only. */
+  readonly stateful?: boolean;
+  /** What it gives, when called again at the start-up of a replica, serves as well as home's (a lazy pool, a client, a
+   *  middleware without memory). */
+  readonly connects?: boolean;
+  /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. */
+  readonly shared?: boolean;
+}
+
+export interface Member {
+  /** The value is an instance of this type. */
+  readonly is?: ValueRef;
+  readonly call?: Call;
+  readonly construct?: Call;
+  readonly members?: { readonly [name: string]: Member };
+  /** What members that are not listed do; without it they are unknown. */
+  readonly others?: Call;
+}
+
+/** What the listeners of one event get; refines `on`, `once` and their like of `events.EventEmitter`. */
+export interface EventModel {
+  readonly params?: readonly ValueRef[];
+  readonly request?: boolean;
+  /** The event comes at most once in the life of the emitter: its listener continues one flow (`post`). */
+  readonly once?: boolean;
+}
+
+/** All but `members` is inherited by the types that extend it, unless they say otherwise. */
+export interface TypeModel {
+  readonly extends?: ValueRef;
+  readonly members: { readonly [name: string]: Member };
+  /** Values of this type can be called (`next()`, `app(req, res)`) or constructed (`new User()`). */
+  readonly call?: Call;
+  readonly construct?: Call;
+  readonly events?: { readonly [event: string]: EventModel };
+  /** Two values of this type are told apart by where they were made (routers, apps, servers). */
+  readonly identity?: boolean;
+  /** What methods that are not listed do; without it they are unknown. */
+  readonly others?: Call;
+  /** What `await` of such a value and the first parameter of its `then` give, for types that extend `Promise`. */
+  readonly resolves?: ValueRef;
+  /** A message can carry a value of this type to another loop as what it is: by structured clone, or by the bridge. */
+  readonly travels?: 'clone' | 'bridge';
+  /** Bound to the connection of one request: who uses it acts on the reply. */
+  readonly reply?: boolean;
+  /** Belongs to one request. */
+  readonly perRequest?: boolean;
+}
+
+export interface PackageModel {
+  /** `express`, `fs`, `@scope/name`; a core module without `node:`. A sub-path with a value of its own has a model of
+   *  its own: `fs/promises`, `mysql2/promise`. */
+  readonly name: string;
+  /** What `require` gives. A default import gives its member `default` where there is one, else the value itself. */
+  readonly module: Member;
+  /** `lodash/map` gives the member `map` of `lodash`. */
+  readonly memberPaths?: boolean;
+  readonly types?: { readonly [name: string]: TypeModel };
+}
