@@ -213,6 +213,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   call: optional(call),
   construct: optional(call),
   events: optional(record('an object with a field for each event', eventModel)),
+  resolves: optional(valueRef),
   identity: optional(yesOrNo),
   others: optional(call),
   travels: optional(oneOf('clone', 'bridge')),

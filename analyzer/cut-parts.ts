@@ -27,6 +27,8 @@ export interface Part {
   readonly upstream: { readonly part: PartId; readonly stream: PartStream }[];
   /** Functions whose code runs as part of it (the segment in which they begin, 0 but for a rest's own). */
   readonly runs: readonly Run[];
+  /** The same, for looking up. */
+  readonly ran: ReadonlySet<number>;
 }
 
 export interface Run {
@@ -143,7 +145,9 @@ class Cutter {
   #add(kind: Part['kind'], fn: FunctionFact, segment: number, cut: AwaitCut | null): PartId {
     const id = this.#list.length;
     const roots: Run[] = kind === 'main' ? this.#facts.modules.map(({ top }) => ({ fn: top, segment: 0 })) : [{ fn: fn.id, segment }];
-    this.#list.push({ id, kind, fn, segment, cut, streams: [], upstream: [], runs: this.#reach(roots) });
+    const runs = this.#reach(roots);
+    const ran = new Set(runs.map((run) => runKey(run.fn, run.segment)));
+    this.#list.push({ id, kind, fn, segment, cut, streams: [], upstream: [], runs, ran });
     return id;
   }
 
@@ -152,7 +156,7 @@ class Cutter {
     const seen = new Set<number>();
     const found: Run[] = [];
     const visit = (run: Run): void => {
-      const key = run.fn * 4096 + run.segment;
+      const key = runKey(run.fn, run.segment);
       if (seen.has(key)) return;
       seen.add(key);
       found.push(run);
@@ -239,10 +243,16 @@ class Cutter {
   }
 }
 
-/** A variable's own declaration lies within what the part runs. */
+/** The variable's declaration lies within what the part runs. */
 export function declares(facts: Facts, part: Part, variable: ValueId): boolean {
   const fact = facts.variables.get(variable);
   if (fact === undefined) return false;
-  if (fact.owner !== part.fn.id) return part.runs.some((run) => run.fn === fact.owner);
-  return part.kind === 'main' || fact.segment >= part.segment;
+  for (let segment = fact.segmentFrom; segment <= fact.segment; segment++) {
+    if (part.ran.has(runKey(fact.owner, segment))) return true;
+  }
+  return false;
+}
+
+function runKey(fn: FunctionId, segment: number): number {
+  return fn * 4096 + segment;
 }

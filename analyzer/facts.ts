@@ -142,8 +142,6 @@ export interface ModuleFact {
   readonly module: ValueId;
   readonly exports: ValueId;
   readonly lineStarts: IntList;
-  /** Template literals and strings that span lines: pairs of offsets that printing must not indent. */
-  readonly rigid: IntList;
   /** Offset behind hashbang and directives, where a prelude can go. */
   readonly codeStart: number;
 }
@@ -156,7 +154,9 @@ export interface VariableFact {
   readonly name: string;
   /** The function that declares it; -1 for globals. */
   readonly owner: FunctionId;
+  /** The segments of the owner in which it is declared: several for code of a `catch`, which each of them may run. */
   readonly segment: number;
+  readonly segmentFrom: number;
   readonly module: number;
   readonly start: number;
   readonly kind: number;

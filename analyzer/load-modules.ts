@@ -4,10 +4,10 @@
  * Reports: analyzer/module-not-found, analyzer/require-unresolved, analyzer/module-skipped;
  *          throws BadInput where the original program could not start either.
  */
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
-import { dynamicRequire, entryNotFound, entryUnreadable, moduleNotFound, moduleSkipped, syntaxError } from '../diagnostics/catalogue.js';
+import { dynamicRequire, entryUnreadable, moduleNotFound, moduleSkipped, syntaxError } from '../diagnostics/catalogue.js';
 import type { Diagnostic, Report } from '../diagnostics/types.js';
 import { Facts, NOTHING, Op, type ValueId } from './facts.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
@@ -48,6 +48,7 @@ export interface ModuleGraph {
 }
 
 export interface LoadOptions {
+  /** Absolute and real. */
   readonly entry: string;
   readonly cwd: string;
 }
@@ -87,7 +88,7 @@ class Loader {
   constructor(options: LoadOptions, report: Report) {
     this.#report = report;
     this.#cwd = options.cwd;
-    this.#entry = realEntry(options);
+    this.#entry = options.entry;
   }
 
   loadAll(): void {
@@ -319,23 +320,4 @@ function commonFolder(files: readonly string[]): string {
     while (!file.startsWith(folder === path.sep ? folder : folder + path.sep)) folder = path.dirname(folder);
   }
   return folder;
-}
-
-/** The entry as Node finds it: with or without its extension, or a folder. */
-function realEntry(options: LoadOptions): string {
-  const base = path.resolve(options.cwd, options.entry);
-  const candidates = [base, `${base}.js`, `${base}.json`, `${base}.cjs`, `${base}.mjs`];
-  for (const candidate of candidates) {
-    const found = fileAt(candidate);
-    if (found !== null) return found;
-  }
-  throw new BadInput(entryNotFound(options.entry, 'there is no such file', null));
-}
-
-function fileAt(candidate: string): string | null {
-  const resolution = createResolver().resolve(candidate, candidate, 'require');
-  if (resolution.kind === 'file' || (resolution.kind === 'package' && resolution.installed)) {
-    return realpathSync(resolution.path);
-  }
-  return null;
 }

@@ -407,11 +407,12 @@ class Summariser {
       else this.#applyModel(op, model, receiver, to);
       known ||= model !== null;
     }
-    if (known && !unknown) return;
-    const byName = unknown || isNew ? null : this.#modelByName(op);
-    if (byName !== null) this.#applyModel(op, byName, receiver, to);
-    else this.#callUnknown(op, receiver, to);
-    if (this.#recording) this.#noteExecuted(op);
+    if (!known || unknown) {
+      const byName = isNew ? null : this.#modelByName(op);
+      if (byName !== null) this.#applyModel(op, byName, receiver, to);
+      else this.#callUnknown(op, receiver, to);
+    }
+    if (this.#recording && !(isInside && !unknown)) this.#noteExecuted(op);
   }
 
   #shapeOf(id: number): Shape | null {
@@ -428,7 +429,19 @@ class Summariser {
       if (token.kind === 'external' && this.#models.isUnknown(token.shape)) return null;
       if (token.kind === 'object' && (token.type === 'Instance' || token.type === 'Prototype')) return null;
     }
-    return this.#models.byMethodName.get(this.#facts.atomName(this.#facts.c.get(op))) ?? null;
+    const model = this.#models.byMethodName.get(this.#facts.atomName(this.#facts.c.get(op))) ?? null;
+    return model !== null && this.#takesOnlyCallbacksOf(op, model) ? model : null;
+  }
+
+  /** Functions among the arguments are where the model has callbacks: `collection.find({}, fn)` is no `list.find(fn)`. */
+  #takesOnlyCallbacksOf(op: OpId, model: Call): boolean {
+    const call = this.#facts.d.get(op);
+    const expected = new Set((model.ruptures ?? []).map(({ callback }) => callback));
+    for (let index = 0; index < this.#facts.callCount.get(call); index++) {
+      const isFunction = this.#origins.tokensOf(this.#facts.argument(call, index)).some((id) => this.#origins.tokens.functionOf(id) !== null);
+      if (isFunction && !expected.has(index)) return false;
+    }
+    return true;
   }
 
   #applyModel(op: OpId, model: Call, receiver: ValueId, to: ValueId): void {
@@ -491,10 +504,10 @@ class Summariser {
     }
   }
 
-  /** Code without a model may run the functions that it is given, at once or later; those of rupture points apart. */
+  /** Whoever is given a function may run it, at once or later, unless it is known to be the callback of a rupture point. */
   #noteExecuted(op: OpId): void {
     const cut = new Set((this.#ruptures.byOp.get(op) ?? []).flatMap((point) => point.callbacks.map(({ fn }) => fn)));
-    const found = new Set(this.#origins.calleesOf(op));
+    const found = new Set([...this.#origins.calleesOf(op), ...this.#origins.inPlaceOf(op)]);
     const call = this.#facts.d.get(op);
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
       for (const id of this.#origins.tokensOf(this.#facts.argument(call, index))) {

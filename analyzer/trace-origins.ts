@@ -344,11 +344,20 @@ class Solver {
     if (value !== undefined) return value;
     value = this.#facts.newValue();
     properties.set(atom, value);
+    this.#edge(value, this.#tokens.all(token));
+    if (!this.#mayHaveAnyName(token)) return value;
     const any = properties.get(ANY_PROPERTY);
     if (atom === ANY_PROPERTY) for (const other of properties.values()) this.#edge(value, other);
     else if (any !== undefined) this.#edge(any, value);
-    this.#edge(value, this.#tokens.all(token));
     return value;
+  }
+
+  /** What is stored under a name that is not known may be loaded by any name, but not what a list or a router holds: that
+   *  is no `list.map` and no `app.get`. */
+  #mayHaveAnyName(id: TokenId): boolean {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'external') return this.#models.isUnknown(token.shape);
+    return token.kind !== 'object' || !isContainer(token.type) || token.type === 'Object';
   }
 
   /** Gathers all properties, those to come as well. */

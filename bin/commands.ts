@@ -70,7 +70,7 @@ async function compileEntry(command: { entry: string; config: string | null }, c
 async function printProgram(program: FluxionProgram, form: EmitForm): Promise<string> {
   switch (form) {
     case 'flx':
-      return (await import('../flx/print.js')).printFlx(program);
+      return printText(program);
     case 'json':
       return (await import('../flx/emit/json.js')).printJson(program);
     case 'dot':
@@ -82,6 +82,12 @@ async function printProgram(program: FluxionProgram, form: EmitForm): Promise<st
     default:
       return unreachable(form);
   }
+}
+
+async function printText(program: FluxionProgram): Promise<string> {
+  const { printFlx } = await import('../flx/print.js');
+  const { toFlxProgram } = await import('../flx/to-flx-program.js');
+  return printFlx(toFlxProgram(program));
 }
 
 async function writeFolder(program: FluxionProgram, out: string, entry: string, cwd: string): Promise<void> {

@@ -6,7 +6,20 @@
  * `call`, `apply` and `bind` are missing: they do what their receiver does.
  */
 import type { Members } from './build.js';
-import { calls, chained, constants, listed, mutating, post, promising, pure, start, sync, syncCallback, values } from './build.js';
+import {
+  calls,
+  chained,
+  constants,
+  listed,
+  mutating,
+  post,
+  promising,
+  pure,
+  start,
+  sync,
+  syncCallback,
+  values,
+} from './build.js';
 import { mergeCalls } from './merge-calls.js';
 import type { Call, PackageModel, TypeModel } from './types.js';
 
@@ -45,7 +58,9 @@ const STRING: Members = {
     anchor link`),
   ...pure('split', 'Array'),
   replace: { call: { ruptures: [sync(1, ['fresh', 'fresh', 'fresh', 'fresh', 'fresh', 'fresh'])], returns: 'fresh' } },
-  replaceAll: { call: { ruptures: [sync(1, ['fresh', 'fresh', 'fresh', 'fresh', 'fresh', 'fresh'])], returns: 'fresh' } },
+  replaceAll: {
+    call: { ruptures: [sync(1, ['fresh', 'fresh', 'fresh', 'fresh', 'fresh', 'fresh'])], returns: 'fresh' },
+  },
   ...constants('length'),
 };
 
@@ -78,16 +93,17 @@ const DATE: Members = {
     setUTCFullYear setUTCHours setUTCMilliseconds setUTCMinutes setUTCMonth setUTCSeconds setYear`),
 };
 
-const REGEXP: Members = { ...pure('test exec toString'), ...constants('source flags global ignoreCase multiline sticky') };
+const REGEXP: Members = {
+  ...pure('test exec toString'),
+  ...constants('source flags global ignoreCase multiline sticky'),
+};
 
 const PROMISE: Members = {
-  then: {
-    call: {
-      ruptures: [post(0, ['contents']), post(1, ['contents'])],
-      promise: true,
-      returns: 'result 0 | result 1 | contents',
-    },
-  },
+  ...calls('then', {
+    ruptures: [post(0, ['contents']), post(1, ['contents'])],
+    promise: true,
+    returns: 'result 0 | result 1 | contents',
+  }),
   catch: { call: { ruptures: [post(0, ['contents'])], promise: true, returns: 'contents | result 0' } },
   finally: { call: { ruptures: [post(0, [])], promise: true, returns: 'contents' } },
 };
@@ -115,7 +131,8 @@ const TYPED_ARRAY: Members = {
   buffer: { is: 'this' },
 };
 
-const WIDTHS = 'Int8 Int16LE Int16BE Int32LE Int32BE BigInt64LE BigInt64BE IntLE IntBE FloatLE FloatBE DoubleLE DoubleBE';
+const WIDTHS =
+  'Int8 Int16LE Int16BE Int32LE Int32BE BigInt64LE BigInt64BE IntLE IntBE FloatLE FloatBE DoubleLE DoubleBE';
 const UNSIGNED = 'UInt8 UInt16LE UInt16BE UInt32LE UInt32BE UIntLE UIntBE BigUInt64LE BigUInt64BE';
 const NUMBERS = listed(`${WIDTHS} ${UNSIGNED} ${UNSIGNED.replaceAll('UInt', 'Uint')}`);
 const READS = pure(NUMBERS.map((width) => `read${width}`).join(' '));
@@ -133,8 +150,16 @@ const BUFFER: Members = {
 
 const VIEWS = 'Int8 Uint8 Int16 Uint16 Int32 Uint32 Float32 Float64 BigInt64 BigUint64';
 const DATA_VIEW: Members = {
-  ...pure(listed(VIEWS).map((width) => `get${width}`).join(' ')),
-  ...mutating(listed(VIEWS).map((width) => `set${width}`).join(' ')),
+  ...pure(
+    listed(VIEWS)
+      .map((width) => `get${width}`)
+      .join(' '),
+  ),
+  ...mutating(
+    listed(VIEWS)
+      .map((width) => `set${width}`)
+      .join(' '),
+  ),
   ...constants('byteLength byteOffset'),
   buffer: { is: 'this' },
 };
@@ -154,7 +179,12 @@ const BODY: Members = {
 
 const EVENT_TARGET: Members = {
   addEventListener: {
-    call: { ruptures: [start(1, ['Event'], { label: 0, thisIsReceiver: true })], returns: 'fresh', mutates: ['this'], keeps: [1] },
+    call: {
+      ruptures: [start(1, ['Event'], { label: 0, thisIsReceiver: true })],
+      returns: 'fresh',
+      mutates: ['this'],
+      keeps: [1],
+    },
   },
   ...mutating('removeEventListener'),
   ...mutating('dispatchEvent', { keeps: [0] }),
@@ -204,7 +234,9 @@ const TYPES = {
   URLSearchParams: plain(SEARCH_PARAMS),
   TextEncoder: plain({ ...pure('encode'), ...calls('encodeInto', { mutates: [1] }), ...constants('encoding') }),
   TextDecoder: plain({ ...mutating('decode'), ...constants('encoding fatal ignoreBOM') }),
-  Formatter: plain(pure('compare format formatRange formatRangeToParts formatToParts of resolvedOptions segment select')),
+  Formatter: plain(
+    pure('compare format formatRange formatRangeToParts formatToParts of resolvedOptions segment select'),
+  ),
   Event: plain({
     ...mutating('preventDefault stopPropagation stopImmediatePropagation'),
     ...values('target currentTarget detail'),

@@ -83,7 +83,9 @@ const PRIMITIVES: Members = {
     { returns: 'fresh' },
     {
       ...pure('isFinite isInteger isNaN isSafeInteger parseFloat parseInt'),
-      ...constants('EPSILON MAX_SAFE_INTEGER MIN_SAFE_INTEGER MAX_VALUE MIN_VALUE NaN NEGATIVE_INFINITY POSITIVE_INFINITY'),
+      ...constants(
+        'EPSILON MAX_SAFE_INTEGER MIN_SAFE_INTEGER MAX_VALUE MIN_VALUE NaN NEGATIVE_INFINITY POSITIVE_INFINITY',
+      ),
     },
   ),
   Boolean: callable({ returns: 'fresh' }),
@@ -101,11 +103,14 @@ const PRIMITIVES: Members = {
     atob btoa structuredClone`),
 };
 
-const ERRORS: Members = each('Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError DOMException', {
-  call: { returns: 'Error', keeps: [-1] },
-  construct: { returns: 'Error', keeps: [-1] },
-  members: { ...calls('captureStackTrace', { mutates: [0] }), ...pure('isError'), ...values('stackTraceLimit') },
-});
+const ERRORS: Members = each(
+  'Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError DOMException',
+  {
+    call: { returns: 'Error', keeps: [-1] },
+    construct: { returns: 'Error', keeps: [-1] },
+    members: { ...calls('captureStackTrace', { mutates: [0] }), ...pure('isError'), ...values('stackTraceLimit') },
+  },
+);
 
 const TYPED = each(
   `Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array Float32Array Float64Array

@@ -86,7 +86,8 @@ export interface Call {
    *  (`new Map(entries)`, a middleware that holds its options). */
   readonly keeps?: readonly number[];
   readonly does?: readonly OutsideEffect[];
-  /** It keeps or reads hidden state that all callers share (`uid.next()`): owner only. */
+  /** It keeps or reads hidden state that all callers share (`uid.next()`): owner only. What such a call makes (a
+   *  session middleware with its store, a database in memory) holds that state: who uses it is with the owner. */
   readonly stateful?: boolean;
   /** What it gives, when called again at the start-up of a replica, serves as well as home's (a lazy pool, a client, a
    *  middleware without memory). */
@@ -113,7 +114,7 @@ export interface EventModel {
   readonly once?: boolean;
 }
 
-/** All but `members` is inherited by the types that extend it, unless they say otherwise. */
+/** What a type says, the types that extend it say too, unless they say otherwise; members and events are added up. */
 export interface TypeModel {
   readonly extends?: ValueRef;
   readonly members: { readonly [name: string]: Member };
@@ -123,7 +124,7 @@ export interface TypeModel {
   readonly events?: { readonly [event: string]: EventModel };
   /** Two values of this type are told apart by where they were made (routers, apps, servers). */
   readonly identity?: boolean;
-  /** What methods that are not listed do; without it they are unknown. */
+  /** What methods do that are neither listed nor inherited; without it they are unknown. */
   readonly others?: Call;
   /** What `await` of such a value and the first parameter of its `then` give, for types that extend `Promise`. */
   readonly resolves?: ValueRef;

@@ -5,8 +5,7 @@
  * Gives:   one Cell for each variable, and each field of `this`, that a part reads or changes, with who does what to it.
  *          Cells that may hold the same changing object are put into one Group.
  */
-import { type PartId } from '../analyzer/cut-parts.js';
-import { declares, type PartEffect, type Part } from '../analyzer/cut-parts.js';
+import { declares, type Part, type PartEffect, type PartId } from '../analyzer/cut-parts.js';
 import { ANY_PROPERTY, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Root } from '../analyzer/roots.js';

@@ -15,7 +15,6 @@ import {
   type ValueId,
   VariableKind,
 } from '../facts.js';
-import { IntList } from '../int-list.js';
 import type { SourceKind } from '../parse.js';
 
 /** The function that is being lowered. */
@@ -71,7 +70,6 @@ export class LoweringContext {
   readonly dynamicLoads: DynamicLoad[] = [];
   /** ES modules: what each exported name stands for. */
   readonly exportBindings = new Map<string, ValueId>();
-  readonly rigid = new IntList(16);
   /** Values of `const` variables that are strings known now. */
   readonly constants = new Map<ValueId, string>();
   /** Variables that hold a `require` function made by createRequire. */
@@ -88,6 +86,7 @@ export class LoweringContext {
   readonly #variableAt: Int32Array;
   readonly #scopesOf = new Map<es.Node, Scope[]>();
   readonly #globals: Map<string, ValueId>;
+  readonly #innerNames = new Map<es.Node, ValueId>();
 
   constructor(options: {
     facts: Facts;
@@ -133,7 +132,9 @@ export class LoweringContext {
     const isArguments = variable.name === 'arguments' && variable.identifiers.length === 0;
     if (isArguments && variable.references.length === 0) return;
     const value = this.facts.newValue();
-    for (const identifier of variable.identifiers) this.#variableAt[offset(identifier)] = value;
+    // A class declaration's name stands for two variables: one outside, and one that only its body sees.
+    if (scope.type === 'class') this.#innerNames.set(scope.block, value);
+    else for (const identifier of variable.identifiers) this.#variableAt[offset(identifier)] = value;
     let captured = owner.parent === -1;
     for (const reference of variable.references) {
       this.#variableAt[(reference.identifier.range as [number, number])[0]] = value;
@@ -149,6 +150,7 @@ export class LoweringContext {
       name: variable.name,
       owner: owner.id,
       segment: 0,
+      segmentFrom: 0,
       module: this.moduleIndex,
       start: variable.identifiers[0] === undefined ? owner.start : offset(variable.identifiers[0]),
       kind: isArguments ? VariableKind.arguments : variableKind(definition?.type),
@@ -162,6 +164,11 @@ export class LoweringContext {
     return this.#variableAt[offset(identifier)] as number;
   }
 
+  /** The variable by which the body of a class sees it. */
+  innerName(node: es.Class): ValueId {
+    return this.#innerNames.get(node) ?? NOTHING;
+  }
+
   global(name: string): ValueId {
     let value = this.#globals.get(name);
     if (value === undefined) {
@@ -173,6 +180,7 @@ export class LoweringContext {
         name,
         owner: -1,
         segment: 0,
+        segmentFrom: 0,
         module: this.moduleIndex,
         start: 0,
         kind: VariableKind.global,
@@ -224,9 +232,9 @@ export class LoweringContext {
   placeVariable(value: ValueId): void {
     const variable = this.facts.variables.get(value);
     if (variable === undefined) return;
-    const { segment, loop } = this.state;
-    if (segment !== variable.segment || loop !== variable.loop) {
-      this.facts.variables.set(value, { ...variable, segment, loop });
+    const { segment, segmentFrom, loop } = this.state;
+    if (segment !== variable.segment || segmentFrom !== variable.segmentFrom || loop !== variable.loop) {
+      this.facts.variables.set(value, { ...variable, segment, segmentFrom, loop });
     }
   }
 

@@ -14,8 +14,6 @@ export function lowerExpression(context: LoweringContext, node: es.Node, name = 
   switch (node.type) {
     case 'Identifier':
       return lowerIdentifier(context, node);
-    case 'Literal':
-      return lowerLiteral(context, node);
     case 'MemberExpression':
       return lowerMember(context, node);
     case 'CallExpression':
@@ -63,7 +61,7 @@ export function lowerExpression(context: LoweringContext, node: es.Node, name = 
     case 'ImportExpression':
       return lowerImportCall(context, node);
     default:
-      // MetaProperty, PrivateIdentifier (`#x in o`), Super on its own: nothing that flows.
+      // Literal, MetaProperty, PrivateIdentifier (`#x in o`), Super on its own: nothing that flows.
       return NOTHING;
   }
 }
@@ -86,21 +84,6 @@ function lowerIdentifier(context: LoweringContext, node: es.Identifier): ValueId
   const value = context.global(node.name);
   context.read(value, offset(node));
   return value;
-}
-
-function lowerLiteral(context: LoweringContext, node: es.Literal): ValueId {
-  if (typeof node.value === 'string' && endOf(node) - offset(node) > 1 && spansLines(context, node)) rigid(context, node);
-  return NOTHING;
-}
-
-function spansLines(context: LoweringContext, node: es.Node): boolean {
-  const newline = context.text.indexOf('\n', offset(node));
-  return newline !== -1 && newline < endOf(node);
-}
-
-function rigid(context: LoweringContext, node: es.Node): void {
-  context.rigid.push(offset(node));
-  context.rigid.push(endOf(node));
 }
 
 function lowerMember(context: LoweringContext, node: es.MemberExpression): ValueId {
@@ -146,8 +129,7 @@ function lowerMethodCall(context: LoweringContext, node: es.SimpleCallExpression
   const name = propertyName(context, callee);
   const call = lowerArguments(context, node.arguments, callee, endOf(node));
   const result = context.facts.newValue();
-  const position = callee.property.range === undefined ? offset(node) : offset(node);
-  context.op(Op.method, base, result, name === null ? 0 : context.facts.atom(name), call, position);
+  context.op(Op.method, base, result, name === null ? 0 : context.facts.atom(name), call, offset(node));
   return result;
 }
 
@@ -311,15 +293,11 @@ function lowerAwait(context: LoweringContext, node: es.AwaitExpression): ValueId
 }
 
 function lowerTemplate(context: LoweringContext, node: es.TemplateLiteral): ValueId {
-  if (spansLines(context, node)) {
-    for (const quasi of node.quasis) if (spansLines(context, quasi)) rigid(context, quasi);
-  }
   for (const expression of node.expressions) lowerExpression(context, expression);
   return NOTHING;
 }
 
 function lowerTagged(context: LoweringContext, node: es.TaggedTemplateExpression): ValueId {
-  lowerTemplate(context, { ...node.quasi, expressions: [] });
   const strings = context.object('Array', offset(node.quasi));
   const tag = unwrapChain(node.tag);
   const base = tag.type === 'MemberExpression' && tag.object.type !== 'Super' ? lowerExpression(context, tag.object) : NOTHING;

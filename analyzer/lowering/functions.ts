@@ -99,10 +99,7 @@ export function lowerClass(context: LoweringContext, node: es.Class, name: strin
   const fact = lowerConstructor(context, node, constructor, className);
   context.facts.seeds.push({ kind: 'function', value: fact.self, fn: fact.id });
   context.facts.classes.set(fact.id, { superclass });
-  if (node.id) {
-    const variable = context.variableAt(node.id);
-    if (variable !== 0) context.copy(fact.self, variable, offset(node));
-  }
+  context.copy(fact.self, context.innerName(node), offset(node));
   lowerMembers(context, node, fact);
   context.superclasses.pop();
   return fact.self;

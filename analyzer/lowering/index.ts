@@ -64,7 +64,6 @@ export function lowerModule(
     module: context.moduleValue,
     exports: context.exportsValue,
     lineStarts: lineStartsOf(source.text),
-    rigid: context.rigid,
     codeStart: codeStart(source.text, tree.body as readonly { directive?: string; range?: [number, number] }[]),
   };
   facts.modules.push(fact);

@@ -1,6 +1,6 @@
 /**
  * Statements. On the straight line of an async function (its body, and the blocks of `try` statements on that line) each
- * statement with an `await` ends a segment: the function can be cut behind it.
+ * statement with an `await` ends a segment: the function can be cut behind it. A `try` with a `finally` stays whole.
  */
 import type * as es from 'estree';
 import { type AwaitForm, FunctionFlag, NOTHING, Op, Opaque, type ValueId } from '../facts.js';
@@ -50,8 +50,7 @@ function lowerLine(context: LoweringContext, body: readonly Statement[], followe
   for (const statement of body) hoist(context, statement);
   for (const [index, statement] of body.entries()) {
     const more = followed || body.slice(index + 1).some(isExecuted);
-    if (statement.type === 'TryStatement') lowerTryOnLine(context, statement, more);
-    else if (statement.type === 'BlockStatement') lowerLine(context, statement.body, more);
+    if (statement.type === 'TryStatement' && statement.finalizer == null) lowerTryOnLine(context, statement, more);
     else lowerStatementOnLine(context, statement, more);
   }
 }
@@ -151,7 +150,7 @@ function lowerTryOnLine(context: LoweringContext, node: es.TryStatement, more: b
   const from = state.segment;
   const tries = state.tries;
   state.tries = [...tries, { start: offset(node), blockEnd: endOf(node.block), end: endOf(node) }];
-  lowerLine(context, node.block.body, more || node.finalizer != null);
+  lowerLine(context, node.block.body, more);
   state.tries = tries;
   // A failure before or behind a cut ends in the same handler, so its code may run in any of these segments.
   const segmentFrom = state.segmentFrom;

@@ -38,3 +38,13 @@ export const dynamicRequire = defineDiagnostic('analyzer/require-unresolved', 'n
   lift: 'load a constant path, as in require("./name"), or let the linker find it in the running program',
   span,
 }));
+
+export const callbackUnresolved = defineDiagnostic(
+  'analyzer/callback-unresolved',
+  'note',
+  (span: Span | null, reason: string) => ({
+    message: `${reason}, so this callback runs at home, as written`,
+    lift: 'pass one known function to let it move',
+    span,
+  }),
+);

@@ -1,2 +1,74 @@
-/** What the pipeliner reports about the program's state. Only factories are exported here. */
-export {};
+/** Why the pipeliner expects a fluxion where it does. Only factories are exported here. */
+import { defineDiagnostic } from '../define-diagnostic.js';
+
+export const startUpCode = defineDiagnostic('pipeliner/start-up', 'note', () => ({
+  message: 'start-up code runs once, at home',
+  lift: '',
+  span: null,
+}));
+
+export const notRequest = defineDiagnostic('pipeliner/not-a-request', 'note', (what: string) => ({
+  message: `${what} is not part of a request, and only requests are spread over loops`,
+  lift: '',
+  span: null,
+}));
+
+export const callUnresolved = defineDiagnostic('pipeliner/call-unresolved', 'note', (callee: string) => ({
+  message: `"${callee}" is not known before the program runs: it may read or change anything`,
+  lift: 'call a function that is imported or declared in sight, or let the linker find it in the running program',
+  span: null,
+}));
+
+export const packageUnmodelled = defineDiagnostic('pipeliner/package-unmodelled', 'note', (callee: string, name: string) => ({
+  message: `"${callee}" runs code of the package "${name}", of which nothing is known`,
+  lift: `describe "${name}" under \`models\` in fluxion.config.js, or let the linker analyse it in the running program`,
+  span: null,
+}));
+
+export const hiddenState = defineDiagnostic('pipeliner/hidden-state', 'note', (callee: string) => ({
+  message: `"${callee}" keeps state that every caller shares`,
+  lift: 'keep that state outside of the process, in a database for instance',
+  span: null,
+}));
+
+export const actsOnProcess = defineDiagnostic('pipeliner/acts-on-process', 'note', (callee: string) => ({
+  message: `"${callee}" acts on the whole process`,
+  lift: 'let start-up code do this',
+  span: null,
+}));
+
+export const opaqueCode = defineDiagnostic('pipeliner/opaque-code', 'note', (what: string) => ({
+  message: `${what} can read and change what no analysis sees`,
+  lift: 'write it as plain code',
+  span: null,
+}));
+
+export const keepsState = defineDiagnostic('pipeliner/keeps-state', 'note', (names: string) => ({
+  message: `it alone changes ${names}, so there is one of it`,
+  lift: '',
+  span: null,
+}));
+
+export const sharesState = defineDiagnostic('pipeliner/shares-state', 'note', (name: string, others: string) => ({
+  message: `it shares "${name}", which changes while the app runs, with ${others}`,
+  lift: '',
+  span: null,
+}));
+
+export const boundTo = defineDiagnostic('pipeliner/cannot-travel', 'note', (name: string, other: string) => ({
+  message: `"${name}" cannot travel in a message, so it stays with "${other}"`,
+  lift: `pass plain data, or declare "${name}" at the top of a module`,
+  span: null,
+}));
+
+export const oneRequest = defineDiagnostic('pipeliner/shares-within-request', 'note', (name: string, others: string) => ({
+  message: `it shares "${name}" with ${others}, anew in each request, so these run together`,
+  lift: '',
+  span: null,
+}));
+
+export const stateless = defineDiagnostic('pipeliner/stateless', 'note', () => ({
+  message: 'it changes nothing that outlives a request',
+  lift: '',
+  span: null,
+}));

@@ -11,7 +11,10 @@ const CHECKS: Members = {
   doesNotReject: { call: { ruptures: [sync(0, [])], promise: true, returns: 'fresh' } },
   AssertionError: { construct: { returns: 'Error', keeps: [-1] } },
 };
-const check: Member = { call: { returns: 'fresh' }, members: { ...CHECKS, strict: { call: { returns: 'fresh' }, members: CHECKS } } };
+const check: Member = {
+  call: { returns: 'fresh' },
+  members: { ...CHECKS, strict: { call: { returns: 'fresh' }, members: CHECKS } },
+};
 
 export const assert = { name: 'assert', module: check } satisfies PackageModel;
 

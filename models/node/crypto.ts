@@ -1,15 +1,5 @@
-import {
-  callbackLast,
-  calls,
-  chained,
-  classes,
-  constants,
-  mutating,
-  promising,
-  pure,
-  values,
-} from '../build.js';
 import type { Members } from '../build.js';
+import { callbackLast, calls, chained, classes, constants, mutating, promising, pure, values } from '../build.js';
 import type { PackageModel, TypeModel } from '../types.js';
 
 const does = ['random'] as const;
@@ -70,7 +60,10 @@ export const crypto = {
     Hmac: digester('digest'),
     Cipheriv: digester('update final', { ...chained('setAutoPadding setAAD'), ...pure('getAuthTag') }),
     Decipheriv: digester('update final', chained('setAutoPadding setAuthTag setAAD')),
-    Sign: { extends: 'stream.Writable', members: { ...chained('update', { keeps: [] }), ...mutating('sign', { does }) } },
+    Sign: {
+      extends: 'stream.Writable',
+      members: { ...chained('update', { keeps: [] }), ...mutating('sign', { does }) },
+    },
     Verify: { extends: 'stream.Writable', members: { ...chained('update', { keeps: [] }), ...mutating('verify') } },
     Exchange: {
       members: {

@@ -19,7 +19,9 @@ export const diagnosticsChannel = {
       identity: true,
       members: {
         publish: { call: { returns: 'fresh', mutates: ['this'], keeps: [0], stateful } },
-        subscribe: { call: { ruptures: [start(0, ['unknown', 'fresh'])], returns: 'fresh', mutates: ['this'], stateful } },
+        subscribe: {
+          call: { ruptures: [start(0, ['unknown', 'fresh'])], returns: 'fresh', mutates: ['this'], stateful },
+        },
         ...calls('unsubscribe', { mutates: ['this'], stateful }),
         ...constants('name hasSubscribers'),
       },

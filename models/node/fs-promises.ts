@@ -25,10 +25,10 @@ export const fsPromises = {
     FileHandle: {
       extends: 'events.EventEmitter',
       members: {
-        ...promising(
-          `appendFile chmod chown close datasync sync readFile truncate utimes write writev writeFile`,
-          { does, mutates: ['this'] },
-        ),
+        ...promising(`appendFile chmod chown close datasync sync readFile truncate utimes write writev writeFile`, {
+          does,
+          mutates: ['this'],
+        }),
         ...promising('stat', { does, returns: 'fs.Stats' }),
         ...promising('read readv', { does, mutates: ['this', 0], returns: 'unknown' }),
         ...calls('createReadStream', { does, mutates: ['this'], returns: 'fs.ReadStream' }),

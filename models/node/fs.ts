@@ -28,7 +28,10 @@ export const fs = {
       ...calls('readSync readvSync', { does, mutates: [1] }),
       ...callbackLast('lchmod', { does }),
       ...calls('lchmodSync mkdtempDisposableSync', { does }),
-      realpath: { call: { does, returns: 'fresh', ruptures: [post('last')] }, members: callbackLast('native', { does }) },
+      realpath: {
+        call: { does, returns: 'fresh', ruptures: [post('last')] },
+        members: callbackLast('native', { does }),
+      },
       realpathSync: { call: { does, returns: 'fresh' }, members: calls('native', { does }) },
       openAsBlob: { call: { does, promise: true, returns: 'fresh' } },
       createReadStream: { call: { does, returns: 'fs.ReadStream' } },

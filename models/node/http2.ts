@@ -29,7 +29,11 @@ export const http2 = {
     members: {
       ...each('createServer createSecureServer', { call: createServer }),
       connect: {
-        call: { ruptures: [post('last', ['http2.Session', 'net.Socket'])], returns: 'http2.Session', does: ['network'] },
+        call: {
+          ruptures: [post('last', ['http2.Session', 'net.Socket'])],
+          returns: 'http2.Session',
+          does: ['network'],
+        },
       },
       ...pure('getDefaultSettings getPackedSettings getUnpackedSettings'),
       ...constants('constants sensitiveHeaders'),
@@ -73,7 +77,11 @@ export const http2 = {
         stream: { is: 'http2.Stream' },
         req: { is: 'http2.Http2ServerRequest' },
         createPushResponse: {
-          call: { ruptures: [post('last', ['fresh', 'http2.Http2ServerResponse'])], returns: 'fresh', mutates: ['this'] },
+          call: {
+            ruptures: [post('last', ['fresh', 'http2.Http2ServerResponse'])],
+            returns: 'fresh',
+            mutates: ['this'],
+          },
         },
       },
     },

@@ -20,7 +20,9 @@ export const https = {
     Server: {
       extends: 'http.Server',
       identity: true,
-      members: { ...each('setSecureContext addContext', { call: { returns: 'fresh', mutates: ['this'], keeps: [-1] } }) },
+      members: {
+        ...each('setSecureContext addContext', { call: { returns: 'fresh', mutates: ['this'], keeps: [-1] } }),
+      },
     },
   },
 } satisfies PackageModel;

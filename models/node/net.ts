@@ -42,7 +42,7 @@ export const net = {
         ...pure('address'),
         ...chained('ref unref'),
         ...constants('listening'),
-        ...values('maxConnections connections'),
+        ...values('maxConnections'),
       },
       {
         connection: { params: ['net.Socket'] },
@@ -59,7 +59,7 @@ export const net = {
         ...mutating('destroySoon', { does }),
         ...pure('address'),
         ...constants(`bytesRead bytesWritten connecting localAddress localFamily localPort pending readyState
-          remoteAddress remoteFamily remotePort timeout encrypted`),
+          remoteAddress remoteFamily remotePort`),
       },
       events: {
         ...events('connect ready', { params: [], once: true }),

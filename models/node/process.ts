@@ -25,7 +25,9 @@ const MEMBERS: Members = {
   ...calls('cpuUsage resourceUsage uptime constrainedMemory availableMemory threadCpuUsage', { does: ['clock'] }),
   memoryUsage: { call: { does: ['clock'], returns: 'fresh' }, members: calls('rss', { does: ['clock'] }) },
   ...pure('cwd getuid geteuid getgid getegid getgroups'),
-  ...calls('exit reallyExit abort kill chdir umask setuid seteuid setgid setegid setgroups initgroups dlopen', { does }),
+  ...calls('exit reallyExit abort kill chdir umask setuid seteuid setgid setegid setgroups initgroups dlopen', {
+    does,
+  }),
   ...calls('loadEnvFile setSourceMapsEnabled disconnect', { does, stateful: true }),
   ...calls('emitWarning', { does: ['output'] }),
   send: { call: { ruptures: [post('last', ['fresh'])], returns: 'fresh', does } },

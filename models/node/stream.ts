@@ -1,5 +1,5 @@
-import { callbackLast, calls, chained, constants, events, mutating, post, promising, pure, values } from '../build.js';
 import type { Members } from '../build.js';
+import { callbackLast, calls, chained, constants, events, mutating, post, promising, pure, values } from '../build.js';
 import type { Member, PackageModel, TypeModel } from '../types.js';
 
 const end = { once: true, params: [] } as const;
@@ -89,5 +89,5 @@ export const streamPromises = {
 
 export const streamConsumers = {
   name: 'stream/consumers',
-  module: { members: promising('arrayBuffer blob buffer text json', { mutates: [0] }) },
+  module: { members: promising('arrayBuffer blob buffer bytes text json', { mutates: [0] }) },
 } satisfies PackageModel;

@@ -37,7 +37,9 @@ export const tls = {
         ...pure(`getPeerCertificate getCertificate getPeerX509Certificate getX509Certificate getCipher
           getSharedSigalgs getEphemeralKeyInfo getFinished getPeerFinished getProtocol getSession getTLSTicket
           isSessionReused exportKeyingMaterial`),
-        ...chained('disableRenegotiation enableTrace setMaxSendFragment setServername setSession', { returns: 'fresh' }),
+        ...chained('disableRenegotiation enableTrace setMaxSendFragment setServername setSession', {
+          returns: 'fresh',
+        }),
         ...callbackLast('renegotiate', { mutates: ['this'] }),
         ...constants('authorized authorizationError alpnProtocol encrypted'),
       },

@@ -27,7 +27,9 @@ export const workerThreads = {
       },
       { message: { params: ['fresh'] }, ...events('online exit', { params: ['fresh'], once: true }) },
     ),
-    MessageChannel: { members: { port1: { is: 'worker_threads.MessagePort' }, port2: { is: 'worker_threads.MessagePort' } } },
+    MessageChannel: {
+      members: { port1: { is: 'worker_threads.MessagePort' }, port2: { is: 'worker_threads.MessagePort' } },
+    },
     MessagePort: emitter(mutating('postMessage start close ref unref'), {
       message: { params: ['fresh'] },
       close: { params: [], once: true },

@@ -18,7 +18,10 @@ const iterating = (at: number, params: readonly ValueRef[]): Call => ({
 
 const ITEM = ['contents 0', 'async.Callback'] as const;
 const EACH = `each forEach map mapValues filter reject detect some every concat groupBy sortBy`;
-const limited = (suffix: string): string => EACH.trim().replace(/\s+|$/g, `${suffix} `).replace(/sortBy\w+ /, '');
+const limited = (suffix: string): string =>
+  EACH.trim()
+    .replace(/\s+|$/g, `${suffix} `)
+    .replace(/sortBy\w+ /, '');
 
 const MEMBERS: Members = {
   ...each('parallel series waterfall auto race parallelLimit tryEach', { call: tasks }),

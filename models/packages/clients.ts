@@ -69,7 +69,11 @@ export const got = {
   }),
   types: {
     Instance: { identity: true, members: GOT, call: { returns: 'got.Request', does } },
-    Request: { extends: 'Promise', resolves: 'fresh', members: { ...promising('json text buffer'), ...mutating('cancel') } },
+    Request: {
+      extends: 'Promise',
+      resolves: 'fresh',
+      members: { ...promising('json text buffer'), ...mutating('cancel') },
+    },
   },
 } satisfies PackageModel;
 

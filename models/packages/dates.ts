@@ -10,7 +10,9 @@ export const moment = {
       ...calls('utc parseZone', { returns: 'moment.Moment', does: ['clock'] }),
       ...pure('unix min max invalid', 'moment.Moment'),
       ...pure('duration', 'moment.Duration'),
-      ...pure('isMoment isDate isDuration normalizeUnits months monthsShort weekdays weekdaysShort weekdaysMin locales'),
+      ...pure(
+        'isMoment isDate isDuration normalizeUnits months monthsShort weekdays weekdaysShort weekdaysMin locales',
+      ),
       ...calls('now', { does: ['clock'] }),
       ...configures('locale lang defineLocale updateLocale relativeTimeThreshold relativeTimeRounding'),
       ...constants('ISO_8601 RFC_2822 HTML5_FMT version'),

@@ -1,16 +1,5 @@
 import type { Members } from '../build.js';
-import {
-  callbackLast,
-  chained,
-  classes,
-  constants,
-  each,
-  mutating,
-  post,
-  pure,
-  start,
-  values,
-} from '../build.js';
+import { callbackLast, chained, classes, constants, each, mutating, post, pure, start, values } from '../build.js';
 import type { Call, PackageModel, TypeModel, ValueRef } from '../types.js';
 
 const METHODS = `acl bind checkout connect copy delete get head link lock m-search merge mkactivity mkcalendar mkcol move
@@ -54,7 +43,14 @@ const APPLICATION: TypeModel = {
     ...chained('set enable disable'),
     ...pure('enabled disabled path'),
     ...mutating('init defaultConfiguration lazyrouter'),
-    engine: { call: { ruptures: [start(1, ['fresh', 'unknown', 'unknown'], { label: 0 })], returns: 'this', mutates: ['this'], keeps: [1] } },
+    engine: {
+      call: {
+        ruptures: [start(1, ['fresh', 'unknown', 'unknown'], { label: 0 })],
+        returns: 'this',
+        mutates: ['this'],
+        keeps: [1],
+      },
+    },
     route: { call: { returns: 'express.Route', mutates: ['this'] } },
     ...callbackLast('render', { does: ['files'] }, ['fresh', 'fresh']),
     listen: {
@@ -93,7 +89,7 @@ const RESPONSE: Members = {
   ...mutating('redirect'),
   ...callbackLast('sendFile sendfile download', { mutates: ['this'], does: ['files'] }, ['fresh']),
   ...callbackLast('render', { mutates: ['this'], does: ['files'] }, ['fresh', 'fresh']),
-  // `format` calls functions that are properties of its argument, which no entry can say.
+  ...chained('format'),
   ...values('locals'),
   app: { is: 'express.Application' },
   req: { is: 'express.Request' },
@@ -110,7 +106,7 @@ export const express = {
   module: {
     call: { returns: 'express.Application' },
     members: {
-      ...each('createApplication createServer', { call: { returns: 'express.Application' } }),
+      ...each('createServer', { call: { returns: 'express.Application' } }),
       Router: {
         call: { returns: 'express.Router', keeps: [0] },
         construct: { returns: 'express.Router', keeps: [0] },
@@ -125,7 +121,10 @@ export const express = {
   },
   types: {
     Application: APPLICATION,
-    Router: { identity: true, members: { ...path, route: { call: { returns: 'express.Route', mutates: ['this'] } }, ...values('stack params') } },
+    Router: {
+      identity: true,
+      members: { ...path, route: { call: { returns: 'express.Route', mutates: ['this'] } }, ...values('stack params') },
+    },
     Route: { identity: true, members: { ...route, ...values('path stack methods') } },
     Request: { extends: 'http.IncomingMessage', members: REQUEST },
     Response: { extends: 'http.ServerResponse', members: RESPONSE },

@@ -78,7 +78,11 @@ export const chokidar = {
   module: withDefault({ members: calls('watch', { does, returns: 'chokidar.FSWatcher' }) }),
   types: {
     FSWatcher: emitter(
-      { ...chained('add unwatch', { does }), ...promising('close', { does, mutates: ['this'] }), ...pure('getWatched') },
+      {
+        ...chained('add unwatch', { does }),
+        ...promising('close', { does, mutates: ['this'] }),
+        ...pure('getWatched'),
+      },
       {
         ...events('add addDir change unlink unlinkDir', { params: ['fresh', 'fresh'] }),
         all: { params: ['fresh', 'fresh', 'fresh'] },

@@ -1,24 +1,53 @@
 /** The packages that Express apps use most, in the order of their files. */
 import type { PackageModel } from '../types.js';
 import { async } from './async.js';
-import { jsonwebtoken, bcrypt, bcryptjs, argon2 } from './auth.js';
-import { lruCache, nodeCache, memoryCache } from './caches.js';
-import { axios, nodeFetch, crossFetch, got, superagent, request, nodemailer, httpProxy, httpProxyMiddleware } from './clients.js';
+import { argon2, bcrypt, bcryptjs, jsonwebtoken } from './auth.js';
+import { lruCache, memoryCache, nodeCache } from './caches.js';
+import {
+  axios,
+  crossFetch,
+  got,
+  httpProxy,
+  httpProxyMiddleware,
+  nodeFetch,
+  nodemailer,
+  request,
+  superagent,
+} from './clients.js';
 import { connect, router } from './connect.js';
-import { mongodb, mongoose, mysql, mysql2, mysql2Promise, pg, redis, ioredis, sequelize, knex, sqlite3, betterSqlite3 } from './databases.js';
-import { moment, dayjs, dateFns } from './dates.js';
+import { dateFns, dayjs, moment } from './dates.js';
 import { express } from './express.js';
-import { gracefulFs, fsExtra, glob, mkdirp, rimraf, chokidar, rawBody, onFinished, onHeaders, send, vary, formidable, busboy, sharp } from './files.js';
-import { nodeCron, cron, nodeSchedule, bull, bullmq, agenda } from './jobs.js';
+import {
+  busboy,
+  chokidar,
+  formidable,
+  fsExtra,
+  glob,
+  gracefulFs,
+  mkdirp,
+  onFinished,
+  onHeaders,
+  rawBody,
+  rimraf,
+  send,
+  sharp,
+  vary,
+} from './files.js';
+import { agenda, bull, bullmq, cron, nodeCron, nodeSchedule } from './jobs.js';
 import { koa, koaRouter, koaRouterScoped } from './koa.js';
 import { lodash, underscore } from './lodash.js';
-import { winston, pino, bunyan, debug, promClient, dotenv } from './logging.js';
+import { bunyan, debug, dotenv, pino, promClient, winston } from './logging.js';
+import { knex, sequelize } from './mappers.js';
 import { middlewares } from './middleware.js';
-import { bluebird, q, pLimit, pMap, expressAsyncHandler } from './promises.js';
-import { socketIo, ws, eventemitter3 } from './sockets.js';
-import { ejs, pug, handlebars, mustache, nunjucks, marked } from './templates.js';
+import { mongodb, mongoose } from './mongo.js';
+import { bluebird, expressAsyncHandler, pLimit, pMap, q } from './promises.js';
+import { ioredis, redis } from './redis.js';
+import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
+import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
+import { betterSqlite3, sqlite3 } from './sqlite.js';
+import { ejs, handlebars, marked, mustache, nunjucks, pug } from './templates.js';
 import { textModels } from './text.js';
-import { joi, joiScoped, zod, yup, ajv, validator, expressValidator } from './validation.js';
+import { ajv, expressValidator, joi, joiScoped, validator, yup, zod } from './validation.js';
 
 export const packageModels: readonly PackageModel[] = [
   async,
@@ -40,18 +69,6 @@ export const packageModels: readonly PackageModel[] = [
   httpProxyMiddleware,
   connect,
   router,
-  mongodb,
-  mongoose,
-  mysql,
-  mysql2,
-  mysql2Promise,
-  pg,
-  redis,
-  ioredis,
-  sequelize,
-  knex,
-  sqlite3,
-  betterSqlite3,
   moment,
   dayjs,
   dateFns,
@@ -87,15 +104,28 @@ export const packageModels: readonly PackageModel[] = [
   debug,
   promClient,
   dotenv,
+  sequelize,
+  knex,
   ...middlewares,
+  mongodb,
+  mongoose,
   bluebird,
   q,
   pLimit,
   pMap,
   expressAsyncHandler,
+  redis,
+  ioredis,
   socketIo,
   ws,
   eventemitter3,
+  gifsockets,
+  mysql,
+  mysql2,
+  mysql2Promise,
+  pg,
+  sqlite3,
+  betterSqlite3,
   ejs,
   pug,
   handlebars,

@@ -68,7 +68,10 @@ export const bull = {
           does: ['network'],
           returns: 'unknown',
         }),
-        ...promising('pause resume empty close clean obliterate removeJobs isReady', { does: ['network'], mutates: ['this'] }),
+        ...promising('pause resume empty close clean obliterate removeJobs isReady', {
+          does: ['network'],
+          mutates: ['this'],
+        }),
         process: {
           call: {
             ruptures: [start('last', ['unknown', 'unknown'], { label: 0 })],

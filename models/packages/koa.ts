@@ -29,7 +29,9 @@ export const koa = {
         ...calls('assert throw', {}),
         ...chained('set append redirect attachment remove flushHeaders', { keeps: [], returns: 'fresh' }),
         ...values('state body query params cookies header headers request response session status type url length'),
-        ...constants('path method host hostname href ip ips origin originalUrl protocol querystring secure fresh stale'),
+        ...constants(
+          'path method host hostname href ip ips origin originalUrl protocol querystring secure fresh stale',
+        ),
         req: { is: 'http.IncomingMessage' },
         res: { is: 'http.ServerResponse' },
         app: { is: 'koa.Application' },

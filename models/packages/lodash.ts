@@ -72,8 +72,11 @@ const LODASH: Members = {
     toUpper trim trimEnd trimStart truncate upperCase upperFirst words functionsIn`),
   cloneDeep: { call: { returns: 'fresh' } },
   ...pure('get at nth', 'contents 0 | argument 2 | copy 0'),
-  ...pure(`castArray concat dropRight flattenDeep flattenDepth fromPairs sampleSize
-    sortedUniq takeRight toPairs toPairsIn toPlainObject entries entriesIn valuesIn xor zipObject zipObjectDeep`, 'copy -1'),
+  ...pure(
+    `castArray concat dropRight flattenDeep flattenDepth fromPairs sampleSize
+    sortedUniq takeRight toPairs toPairsIn toPlainObject entries entriesIn valuesIn xor zipObject zipObjectDeep`,
+    'copy -1',
+  ),
   ...each('forEachRight eachRight forIn forInRight forOwn forOwnRight', { call: iterating('argument 0') }),
   ...each('flatMap flatMapDeep flatMapDepth mapValues mapKeys', { call: iterating('results 1 | copy 0') }),
   ...each('orderBy dropWhile dropRightWhile takeWhile takeRightWhile omitBy pickBy invertBy sortedUniqBy', {
@@ -84,7 +87,9 @@ const LODASH: Members = {
   ...each('differenceBy intersectionBy unionBy xorBy differenceWith intersectionWith unionWith xorWith', {
     call: iteratingLast('copy -1'),
   }),
-  ...each('cloneWith cloneDeepWith', { call: { ruptures: [sync(1, ['argument 0 | contents 0'])], returns: 'copy 0 | results 1' } }),
+  ...each('cloneWith cloneDeepWith', {
+    call: { ruptures: [sync(1, ['argument 0 | contents 0'])], returns: 'copy 0 | results 1' },
+  }),
   ...calls('assignIn assignWith assignInWith extendWith defaultsDeep merge set setWith', {
     mutates: [0],
     keeps: [-1],
@@ -104,7 +109,12 @@ const LODASH: Members = {
   ...calls('pullAt', { mutates: [0], returns: 'copy 0' }),
   remove: { call: { ruptures: [sync(1, ELEMENT)], mutates: [0], returns: 'copy 0' } },
   transform: {
-    call: { ruptures: [sync(1, ['argument 2 | fresh', 'contents 0', 'fresh', 'argument 0'])], mutates: [2], keeps: [0], returns: 'argument 2 | copy 0' },
+    call: {
+      ruptures: [sync(1, ['argument 2 | fresh', 'contents 0', 'fresh', 'argument 0'])],
+      mutates: [2],
+      keeps: [0],
+      returns: 'argument 2 | copy 0',
+    },
   },
   thru: { call: { ruptures: [sync(1, ['argument 0'])], returns: 'result 1' } },
   attempt: { call: { ruptures: [sync(0, ['argument 1', 'argument 2'])], returns: 'result 0' } },

@@ -49,7 +49,10 @@ export const pino = {
   name: 'pino',
   module: withDefault({
     call: { returns: 'pino.Logger', keeps: [-1], connects: true },
-    members: { pino: { call: { returns: 'pino.Logger', keeps: [-1], connects: true } }, ...values('stdSerializers levels') },
+    members: {
+      pino: { call: { returns: 'pino.Logger', keeps: [-1], connects: true } },
+      ...values('stdSerializers levels'),
+    },
   }),
   types: {
     Logger: {

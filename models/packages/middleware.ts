@@ -13,9 +13,9 @@ function makes(call: Call, members: Members = {}): (name: string) => PackageMode
 
 const doing = (...does: OutsideEffect[]): Call => ({ ...plain, does });
 
-const PLAIN = `compression connect-timeout cors csurf errorhandler hpp method-override response-time serve-favicon
+const PLAIN = `compression connect-flash connect-timeout cors csurf errorhandler hpp method-override response-time serve-favicon
   serve-index vhost`;
-const REMEMBERING = `connect-flash express-slow-down`;
+const REMEMBERING = `express-slow-down`;
 
 const withMembers: readonly PackageModel[] = [
   makes(plain, each('json urlencoded raw text', { call: plain }))('body-parser'),
@@ -41,7 +41,10 @@ const withMembers: readonly PackageModel[] = [
     name: 'express-rate-limit',
     module: {
       call: remembering,
-      members: { ...each('rateLimit default', { call: remembering }), MemoryStore: { construct: { returns: 'unknown', stateful: true } } },
+      members: {
+        ...each('rateLimit default', { call: remembering }),
+        MemoryStore: { construct: { returns: 'unknown', stateful: true } },
+      },
     },
   },
   {
@@ -71,7 +74,12 @@ const withMembers: readonly PackageModel[] = [
         perRequest: true,
         members: {
           ...each('regenerate destroy reload save', {
-            call: { ruptures: [{ kind: 'post', callback: 0, params: ['fresh'] }], returns: 'this', mutates: ['this'], stateful: true },
+            call: {
+              ruptures: [{ kind: 'post', callback: 0, params: ['fresh'] }],
+              returns: 'this',
+              mutates: ['this'],
+              stateful: true,
+            },
           }),
           ...each('touch resetMaxAge', { call: { returns: 'this', mutates: ['this'] } }),
           ...values('cookie id'),

@@ -15,7 +15,11 @@ export const bluebird = {
       ...calls('promisifyAll', { mutates: [0], returns: 'argument 0' }),
       ...calls('method', { returns: 'bound argument 0' }),
       ...calls('try attempt', { ruptures: [sync(0, [])], promise: true, returns: 'result 0' }),
-      ...calls('map filter each mapSeries', { ruptures: [start(1, ['contents 0', 'fresh'])], promise: true, returns: 'unknown' }),
+      ...calls('map filter each mapSeries', {
+        ruptures: [start(1, ['contents 0', 'fresh'])],
+        promise: true,
+        returns: 'unknown',
+      }),
       join: { call: { ruptures: [post('last', ['unknown'])], promise: true, returns: 'unknown' } },
     },
   },
@@ -29,7 +33,11 @@ export const q = {
       ...promising('resolve', { returns: 'argument 0' }),
       ...promising('reject'),
       when: {
-        call: { ruptures: [post(1, ['unknown']), post(2, ['unknown'])], promise: true, returns: 'argument 0 | result 1 | result 2' },
+        call: {
+          ruptures: [post(1, ['unknown']), post(2, ['unknown'])],
+          promise: true,
+          returns: 'argument 0 | result 1 | result 2',
+        },
       },
       ...promising('all allSettled', { returns: 'copy 0' }),
       ...pure('isPromise isFulfilled isRejected isPending'),
@@ -45,7 +53,12 @@ export const pLimit = {
     Limit: {
       identity: true,
       members: {},
-      call: { ruptures: [post(0, ['argument 1', 'argument 2'])], promise: true, returns: 'result 0', mutates: ['this'] },
+      call: {
+        ruptures: [post(0, ['argument 1', 'argument 2'])],
+        promise: true,
+        returns: 'result 0',
+        mutates: ['this'],
+      },
     },
   },
 } satisfies PackageModel;

@@ -16,7 +16,15 @@ const SENDING: TypeModel['members'] = {
 
 const SERVER: TypeModel['members'] = {
   ...SENDING,
-  use: { call: { ruptures: [start(0, ['socket.io.Socket', 'express.Next'])], returns: 'this', mutates: ['this'], keeps: [0], stateful } },
+  use: {
+    call: {
+      ruptures: [start(0, ['socket.io.Socket', 'express.Next'])],
+      returns: 'this',
+      mutates: ['this'],
+      keeps: [0],
+      stateful,
+    },
+  },
   of: { call: { returns: 'socket.io.Server', mutates: ['this'], stateful, shared: true } },
   ...calls('listen attach', { returns: 'this', mutates: ['this', 0], does, stateful }),
   ...callbackLast('close', { mutates: ['this'], does, stateful }, ['fresh']),
@@ -40,7 +48,9 @@ export const socketIo = {
         ...SENDING,
         broadcast: { is: 'socket.io.Broadcast' },
         ...mutating('join leave leaveAll disconnect', { does, stateful }),
-        use: { call: { ruptures: [start(0, ['unknown', 'express.Next'])], returns: 'this', mutates: ['this'], stateful } },
+        use: {
+          call: { ruptures: [start(0, ['unknown', 'express.Next'])], returns: 'this', mutates: ['this'], stateful },
+        },
         onAny: { call: { ruptures: [start(0, ['fresh', 'fresh'])], returns: 'this', mutates: ['this'], stateful } },
         ...values('id handshake data rooms request connected disconnected conn'),
       },
@@ -106,5 +116,21 @@ export const eventemitter3 = {
   module: {
     construct: { returns: 'events.EventEmitter' },
     members: { EventEmitter: { construct: { returns: 'events.EventEmitter' } } },
+  },
+} satisfies PackageModel;
+
+/** Every open picture is a reply that waits in the object: whoever writes a frame writes to all of them. */
+export const gifsockets = {
+  name: 'gifsockets',
+  module: { construct: { returns: 'gifsockets.Gifsocket', keeps: [0] } },
+  types: {
+    Gifsocket: {
+      identity: true,
+      members: {
+        addListener: { call: { ruptures: [post(1, ['fresh'])], returns: 'fresh', mutates: ['this', 0], keeps: [0] } },
+        ...callbackLast('writeRgbFrame writeRgbaFrame closeAll', { mutates: ['this'] }, ['fresh']),
+        ...values('width height firstConnections secondConnections'),
+      },
+    },
   },
 } satisfies PackageModel;

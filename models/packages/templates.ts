@@ -72,7 +72,7 @@ export const nunjucks = {
   types: {
     Environment: {
       identity: true,
-      members: { ...NUNJUCKS, ...chained('addFilter addAsyncFilter addGlobal addExtension express') },
+      members: { ...NUNJUCKS, ...chained('addFilter addGlobal addExtension express') },
     },
   },
 } satisfies PackageModel;

@@ -7,9 +7,9 @@ const fresh: Call = { returns: 'fresh' };
 const one = (name: string, module: Member): PackageModel => ({ name, module });
 
 /** The package is one pure function. */
-const FUNCTIONS = listed('ms escape-html etag fresh object-hash content-disposition parseurl encodeurl range-parser').map(
-  (name) => one(name, withDefault({ call: fresh })),
-);
+const FUNCTIONS = listed(
+  'ms escape-html etag fresh object-hash content-disposition parseurl encodeurl range-parser',
+).map((name) => one(name, withDefault({ call: fresh })));
 
 const STYLES = `reset bold dim italic underline inverse hidden strikethrough visible black red green yellow blue magenta
   cyan white gray grey bgBlack bgRed bgGreen bgYellow bgBlue bgMagenta bgCyan bgWhite blackBright redBright greenBright
@@ -32,12 +32,15 @@ const cryptoJs: PackageModel = {
         'crypto-js.Words',
       ),
       ...each(CIPHERS, {
-        members: { ...calls('encrypt', { does: ['random'], returns: 'crypto-js.Words' }), ...pure('decrypt', 'crypto-js.Words') },
+        members: {
+          ...calls('encrypt', { does: ['random'], returns: 'crypto-js.Words' }),
+          ...pure('decrypt', 'crypto-js.Words'),
+        },
       }),
       enc: { members: each('Base64 Hex Latin1 Utf8 Utf16', { members: pure('parse stringify', 'crypto-js.Words') }) },
     },
   },
-  types: { Words: { members: pure('toString clone'), } },
+  types: { Words: { members: pure('toString clone') } },
 };
 
 const STATUS = `BadRequest Unauthorized PaymentRequired Forbidden NotFound MethodNotAllowed NotAcceptable RequestTimeout
@@ -68,7 +71,9 @@ const ids: readonly PackageModel[] = [
     },
     types: { Generator: { members: {}, call: { returns: 'fresh', does: ['random'] } } },
   },
-  one('shortid', { members: { ...calls('generate', { stateful: true, does: ['random', 'clock'] }), ...pure('isValid') } }),
+  one('shortid', {
+    members: { ...calls('generate', { stateful: true, does: ['random', 'clock'] }), ...pure('isValid') },
+  }),
 ];
 
 const parsers: readonly PackageModel[] = [
@@ -90,7 +95,9 @@ const parsers: readonly PackageModel[] = [
   one('yaml', { members: pure('parse stringify') }),
   one('xml2js', {
     members: {
-      parseString: { call: { ruptures: [{ kind: 'post', callback: 'last', params: ['fresh', 'fresh'] }], returns: 'fresh' } },
+      parseString: {
+        call: { ruptures: [{ kind: 'post', callback: 'last', params: ['fresh', 'fresh'] }], returns: 'fresh' },
+      },
       parseStringPromise: { call: { promise: true, returns: 'fresh' } },
     },
   }),
@@ -121,7 +128,10 @@ const objects: readonly PackageModel[] = [
   one('http-errors', {
     call: { returns: 'Error', keeps: [-1] },
     members: {
-      ...each(`HttpError ${STATUS}`, { call: { returns: 'Error', keeps: [-1] }, construct: { returns: 'Error', keeps: [-1] } }),
+      ...each(`HttpError ${STATUS}`, {
+        call: { returns: 'Error', keeps: [-1] },
+        construct: { returns: 'Error', keeps: [-1] },
+      }),
       ...pure('isHttpError'),
     },
   }),

@@ -1,5 +1,5 @@
-import { chained, configures, constants, each, promising, pure, values, withDefault } from '../build.js';
 import type { Members } from '../build.js';
+import { chained, configures, constants, each, promising, pure, values, withDefault } from '../build.js';
 import type { Call, PackageModel } from '../types.js';
 
 /** Schemas do not change: each method gives a new one. What comes out of one may be what went in. */
@@ -24,7 +24,7 @@ export const joi = {
   types: {
     Schema: {
       members: {
-        ...pure('validate attempt', 'unknown'),
+        ...pure('validate', 'unknown'),
         ...promising('validateAsync', { returns: 'unknown' }),
         ...pure('describe'),
       },

@@ -1,0 +1,40 @@
+/**
+ * The phases in order, nothing else: source files in, a program of fluxions out.
+ */
+import { analyze } from './analyzer/index.js';
+import { loadConfig } from './analyzer/load-config.js';
+import { Models } from './analyzer/models.js';
+import { resolveEntry } from './analyzer/resolve-entry.js';
+import type { Diagnostic } from './diagnostics/types.js';
+import type { FluxionProgram } from './flx/program.js';
+import { verifyProgram } from './flx/verify.js';
+import { builtins, byMethodName, coreModels, globals, packageModels } from './models/index.js';
+import { buildProgram } from './pipeliner/index.js';
+
+export interface CompileOptions {
+  /** The file that `node` would be given. */
+  readonly entry: string;
+  readonly cwd: string;
+  /** A configuration file other than the fluxion.config.js beside package.json. */
+  readonly config?: string;
+}
+
+export interface Compilation {
+  readonly program: FluxionProgram;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export async function compile(options: CompileOptions): Promise<Compilation> {
+  const { cwd } = options;
+  const entry = resolveEntry(options.entry, cwd);
+  const config = await loadConfig({ cwd, entry, ...(options.config === undefined ? {} : { explicit: options.config }) });
+  const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
+  const models = new Models({ packages, globals, byMethodName });
+
+  const diagnostics: Diagnostic[] = [];
+  const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
+  const pipeline = analyze({ entry, cwd }, models, report);
+  const program = buildProgram(pipeline);
+  verifyProgram(program);
+  return { program, diagnostics };
+}

@@ -1,0 +1,92 @@
+/**
+ * Mappers and query builders. They may sit on an SQLite database in memory, of which there is one, so a client
+ * is its owner's only; who uses them with a server can say otherwise in a model of their own.
+ */
+import { chained, each, post, promising, pure, values, withDefault } from '../build.js';
+import type { Call, PackageModel } from '../types.js';
+
+const does = ['network'] as const;
+
+export const sequelize = {
+  name: 'sequelize',
+  module: {
+    construct: { returns: 'sequelize.Sequelize', keeps: [-1], stateful: true },
+    members: {
+      Sequelize: { construct: { returns: 'sequelize.Sequelize', keeps: [-1], stateful: true } },
+      ...values('DataTypes Op QueryTypes Model'),
+    },
+  },
+  types: {
+    Sequelize: {
+      identity: true,
+      members: {
+        ...promising('authenticate sync query close drop truncate', { does }),
+        define: { call: { returns: 'sequelize.Model', mutates: ['this'], keeps: [-1], shared: true } },
+        model: { call: { returns: 'sequelize.Model', shared: true } },
+        transaction: {
+          call: { ruptures: [post('last', ['unknown'])], promise: true, returns: 'unknown', does },
+        },
+        ...pure('fn col literal where and or json cast escape getDialect isDefined'),
+      },
+    },
+    Model: {
+      identity: true,
+      construct: { returns: 'sequelize.Instance', keeps: [0] },
+      members: {
+        ...promising('findAll', { does, returns: 'Array' }),
+        ...promising('findOne findByPk create upsert', { does, returns: 'sequelize.Instance' }),
+        ...promising('findOrCreate findAndCountAll bulkCreate', { does, returns: 'unknown' }),
+        ...promising(
+          'count max min sum update destroy restore increment decrement truncate aggregate sync drop describe',
+          { does },
+        ),
+        build: { call: { returns: 'sequelize.Instance', keeps: [0] } },
+        ...chained('belongsTo hasOne hasMany belongsToMany addScope', { returns: 'unknown' }),
+        ...values('name associations rawAttributes'),
+      },
+    },
+    Instance: {
+      members: {
+        ...promising('save update destroy reload restore increment decrement validate', {
+          does,
+          mutates: ['this'],
+          returns: 'this',
+        }),
+        ...pure('toJSON equals changed previous'),
+        ...pure('get getDataValue', 'contents'),
+        ...chained('set setDataValue', { returns: 'fresh' }),
+        ...values('dataValues id'),
+      },
+    },
+  },
+} satisfies PackageModel;
+
+const BUILDING: Call = { returns: 'this', mutates: ['this'], keeps: [-1] };
+
+export const knex = {
+  name: 'knex',
+  module: withDefault({
+    call: { returns: 'knex.Knex', keeps: [-1], stateful: true },
+    members: { knex: { call: { returns: 'knex.Knex', keeps: [-1], stateful: true } } },
+  }),
+  types: {
+    Knex: {
+      identity: true,
+      call: { returns: 'knex.Builder', keeps: [-1] },
+      members: {
+        ...each('select from insert update where table with into', { call: { returns: 'knex.Builder', keeps: [-1] } }),
+        raw: { call: { returns: 'knex.Builder', keeps: [-1] } },
+        transaction: { call: { ruptures: [post(0, ['unknown'])], promise: true, returns: 'unknown', does } },
+        destroy: { call: { ruptures: [post('last')], promise: true, returns: 'fresh', does, mutates: ['this'] } },
+        schema: { is: 'knex.Builder' },
+        fn: { members: { now: { call: { returns: 'fresh' } } } },
+      },
+    },
+    Builder: {
+      extends: 'Promise',
+      resolves: 'fresh',
+      members: { ...pure('toString toSQL toQuery'), ...pure('clone', 'knex.Builder'), stream: {} },
+      others: BUILDING,
+    },
+  },
+} satisfies PackageModel;

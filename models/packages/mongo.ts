@@ -1,0 +1,203 @@
+/** MongoDB. A client is a lazy pool of connections: each loop may have its own. */
+import type { Members } from '../build.js';
+import {
+  callbackOrPromise,
+  calls,
+  chained,
+  each,
+  emitter,
+  post,
+  promising,
+  pure,
+  values,
+  withDefault,
+} from '../build.js';
+import type { Call, PackageModel, TypeModel } from '../types.js';
+
+const does = ['network'] as const;
+const client = (type: string): Call => ({ returns: type, keeps: [-1], connects: true });
+
+export const mongodb = {
+  name: 'mongodb',
+  module: {
+    members: {
+      MongoClient: {
+        construct: client('mongodb.MongoClient'),
+        members: callbackOrPromise('connect', { does, returns: 'mongodb.MongoClient' }, [
+          'fresh',
+          'mongodb.MongoClient',
+        ]),
+      },
+      ...each('ObjectId ObjectID', {
+        call: { returns: 'mongodb.ObjectId' },
+        construct: { returns: 'mongodb.ObjectId' },
+      }),
+    },
+  },
+  types: {
+    MongoClient: emitter({
+      ...callbackOrPromise('connect', { does, returns: 'mongodb.MongoClient' }, ['fresh', 'mongodb.MongoClient']),
+      ...callbackOrPromise('close', { does, mutates: ['this'] }),
+      db: { call: { returns: 'mongodb.Db', shared: true } },
+    }),
+    Db: {
+      members: {
+        collection: { call: { returns: 'mongodb.Collection', shared: true } },
+        ...callbackOrPromise('command stats dropDatabase dropCollection createIndex renameCollection collections', {
+          does,
+        }),
+        ...promising('createCollection', { does, returns: 'mongodb.Collection' }),
+        ...each('listCollections aggregate', { call: { returns: 'mongodb.Cursor' } }),
+      },
+    },
+    Collection: {
+      members: {
+        // Documents without an `_id` are given one.
+        ...callbackOrPromise('insertOne insertMany', { does, mutates: [0] }),
+        ...callbackOrPromise(
+          `findOne updateOne updateMany replaceOne deleteOne deleteMany findOneAndUpdate findOneAndReplace
+          findOneAndDelete countDocuments estimatedDocumentCount count distinct createIndex createIndexes dropIndex
+          dropIndexes indexes indexExists bulkWrite rename drop isCapped`,
+          { does },
+        ),
+        ...each('find aggregate listIndexes', { call: { returns: 'mongodb.Cursor' } }),
+      },
+    },
+    Cursor: {
+      members: {
+        ...chained(`sort limit skip project filter hint batchSize maxTimeMS collation addCursorFlag comment min max
+          returnKey rewind`),
+        ...callbackOrPromise('toArray', { does, mutates: ['this'], returns: 'Array' }, ['fresh', 'Array']),
+        ...callbackOrPromise('next hasNext tryNext close count explain', { does, mutates: ['this'] }),
+        forEach: {
+          call: {
+            ruptures: [{ kind: 'start', callback: 0, params: ['fresh'] }],
+            promise: true,
+            returns: 'fresh',
+            mutates: ['this'],
+            does,
+          },
+        },
+        ...calls('stream', { returns: 'stream.Readable', mutates: ['this'] }),
+      },
+    },
+    ObjectId: { members: pure('toString toHexString equals getTimestamp toJSON') },
+  },
+} satisfies PackageModel;
+
+const ONE = `findOne findById findOneAndUpdate findByIdAndUpdate findOneAndDelete findByIdAndDelete findOneAndReplace
+  findOneAndRemove findByIdAndRemove`;
+const OTHER = `countDocuments estimatedDocumentCount count distinct updateOne updateMany replaceOne deleteOne deleteMany
+  exists remove update`;
+const query = (type: string): Call => ({ ruptures: [post('last', ['fresh', 'unknown'])], returns: type, does });
+
+const QUERIES: Members = {
+  ...each(ONE, { call: query('mongoose.Query') }),
+  ...each(OTHER, { call: query('mongoose.Query') }),
+  find: { call: query('mongoose.ListQuery') },
+};
+
+const QUERY: TypeModel = {
+  extends: 'Promise',
+  resolves: 'mongoose.Document',
+  members: {
+    ...chained(`where equals gt gte lt lte ne in nin all and or nor regex sort limit skip select populate lean session
+      setOptions hint collation maxTimeMS batchSize slice elemMatch near within read comment set orFail distinct`),
+    exec: {
+      call: { ruptures: [post('last', ['fresh', 'unknown'])], promise: true, returns: 'mongoose.Document', does },
+    },
+    cursor: { call: { returns: 'stream.Readable' } },
+    ...pure('getQuery getFilter getUpdate getOptions'),
+  },
+};
+
+export const mongoose = {
+  name: 'mongoose',
+  module: withDefault({
+    members: {
+      ...callbackOrPromise('connect disconnect', { does, mutates: ['this'], connects: true }),
+      createConnection: { call: client('mongoose.Connection') },
+      model: { call: { returns: 'mongoose.Model', mutates: ['this'], keeps: [1], connects: true, shared: true } },
+      Schema: {
+        construct: { returns: 'mongoose.Schema', keeps: [-1], connects: true },
+        members: { Types: { members: each('ObjectId Mixed Decimal128', { is: 'fresh' }) } },
+      },
+      ...each('set plugin', { call: { returns: 'this', mutates: ['this'], keeps: [-1] } }),
+      connection: { is: 'mongoose.Connection' },
+      Types: {
+        members: each('ObjectId', {
+          construct: { returns: 'mongodb.ObjectId' },
+          call: { returns: 'mongodb.ObjectId' },
+        }),
+      },
+      ...pure('isValidObjectId isObjectIdOrHexString modelNames now'),
+      ...promising('startSession', { does, returns: 'unknown' }),
+      ...values('models connections Error'),
+    },
+  }),
+  types: {
+    Schema: {
+      identity: true,
+      members: {
+        ...chained('add index plugin set method static alias loadClass queue'),
+        // Hooks are called for each operation, with the document or query as `this`.
+        ...each('pre post', {
+          call: {
+            ruptures: [{ kind: 'start', callback: 'functions', from: 1, label: 0, params: ['unknown', 'unknown'] }],
+            returns: 'this',
+            mutates: ['this'],
+            keeps: [-1],
+          },
+        }),
+        virtual: { call: { returns: 'mongoose.Virtual', mutates: ['this'] } },
+        path: { call: { returns: 'unknown', mutates: ['this'], keeps: [1] } },
+        ...values('methods statics virtuals query obj paths'),
+      },
+    },
+    Virtual: { members: chained('get set') },
+    Connection: emitter({
+      ...callbackOrPromise('close openUri', { does, mutates: ['this'] }),
+      model: { call: { returns: 'mongoose.Model', mutates: ['this'], keeps: [1], shared: true } },
+      collection: { call: { returns: 'unknown' } },
+      ...values('readyState name host port db models'),
+    }),
+    Model: {
+      identity: true,
+      construct: { returns: 'mongoose.Document', keeps: [0] },
+      members: {
+        ...QUERIES,
+        ...callbackOrPromise('create insertMany bulkWrite', { does, returns: 'unknown' }, ['fresh', 'unknown']),
+        ...callbackOrPromise('init ensureIndexes createIndexes syncIndexes createCollection', { does }),
+        aggregate: { call: { returns: 'mongoose.ListQuery', does } },
+        where: { call: { returns: 'mongoose.ListQuery' } },
+        populate: { call: { ruptures: [post('last')], promise: true, returns: 'argument 0', mutates: [0], does } },
+        hydrate: { call: { returns: 'mongoose.Document', keeps: [0] } },
+        ...values('modelName schema collection'),
+      },
+    },
+    Query: QUERY,
+    ListQuery: {
+      ...QUERY,
+      resolves: 'Array',
+      members: {
+        ...QUERY.members,
+        exec: { call: { ruptures: [post('last', ['fresh', 'Array'])], promise: true, returns: 'Array', does } },
+        ...chained('match group project unwind lookup addFields'),
+        ...each(ONE, { call: query('mongoose.Query') }),
+      },
+    },
+    Document: {
+      members: {
+        ...callbackOrPromise('save validate deleteOne remove populate updateOne', {
+          does,
+          mutates: ['this'],
+          returns: 'this',
+        }),
+        ...pure('toObject toJSON toString equals isModified modifiedPaths isSelected validateSync inspect'),
+        ...pure('get', 'contents'),
+        ...chained('set markModified unmarkModified invalidate depopulate overwrite'),
+        ...values('_id id isNew errors'),
+      },
+    },
+  },
+} satisfies PackageModel;

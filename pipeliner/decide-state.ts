@@ -1,0 +1,109 @@
+/**
+ * Scope, stream or share: how each piece of state is kept alive across cuts.
+ *
+ * Reads:   state groups and flows.
+ * Gives:   one decision for each group that more than its declaring part touches.
+ *
+ *   never changed once start-up is over      scope: each fluxion that reads it has it in its context
+ *   made in a flow, all parts in one line    stream: it travels in the messages
+ *   changed by one fluxion and used there    scope of that fluxion
+ *   anything else                            share: one tag for all that touch it
+ */
+import type { PartId } from '../analyzer/cut-parts.js';
+import type { Flows } from './flows.js';
+import { type Cell, changes, type Group, type State } from './state.js';
+
+export type Decision =
+  /** Nothing changes it: any number of copies are one. */
+  | { readonly kind: 'constant'; readonly group: Group; readonly parts: readonly PartId[] }
+  | { readonly kind: 'scope'; readonly group: Group; readonly parts: readonly PartId[]; readonly owner: PartId }
+  | { readonly kind: 'stream'; readonly group: Group; readonly parts: readonly PartId[] }
+  /** `perFlow`: made anew in each flow, so that only the parts of one flow share it. */
+  | { readonly kind: 'share'; readonly group: Group; readonly parts: readonly PartId[]; readonly perFlow: boolean };
+
+const main: PartId = 0;
+
+export function decideState(state: State, flows: Flows): ReadonlyMap<Group, Decision> {
+  const decisions = new Map<Group, Decision>();
+  for (const group of state.groups) {
+    const decision = decide(group, flows);
+    if (decision !== null) decisions.set(group, decision);
+  }
+  return decisions;
+}
+
+function decide(group: Group, flows: Flows): Decision | null {
+  const parts = touching(group, () => true);
+  if (parts.length === 0 || group.cells.every((cell) => cell.origin === 'outside' && !isChangedAtAll(cell))) return null;
+  if (group.cells.every((cell) => cell.request !== null)) return { kind: 'stream', group, parts };
+  const declaredBy = [...new Set(group.cells.flatMap((cell) => cell.declaredBy))];
+  const inFlow = group.cells.every((cell) => cell.origin === 'flow');
+  if (inFlow && parts.every((part) => declaredBy.includes(part))) return null;
+  return inFlow ? decideInFlow(group, parts, declaredBy, flows) : decideStartUp(group, parts, flows);
+}
+
+function isChangedAtAll(cell: Cell): boolean {
+  return [...cell.touches.values()].some((touch) => touch.writes.length > 0 || touch.mutations.length > 0);
+}
+
+function touching(group: Group, test: (cell: Cell, part: PartId) => boolean): PartId[] {
+  const found = new Set<PartId>();
+  for (const cell of group.cells) for (const part of cell.touches.keys()) if (test(cell, part)) found.add(part);
+  return [...found].sort((left, right) => left - right);
+}
+
+function isChangedBy(cell: Cell, part: PartId): boolean {
+  const touch = cell.touches.get(part);
+  return touch !== undefined && changes(touch);
+}
+
+function decideStartUp(group: Group, parts: readonly PartId[], flows: Flows): Decision | null {
+  const changers = touching(group, isChangedBy);
+  const later = changers.filter((part) => part !== main);
+  const users = parts.filter((part) => part !== main);
+  if (users.length === 0) return null;
+  if (later.length === 0) return decideUnchangedLater(group, parts, changers, flows);
+  const mainTakesPart = changers.includes(main) || readsBinding(group);
+  const taking = mainTakesPart ? [main, ...users] : users;
+  if (users.length === 1 && !mainTakesPart) return { kind: 'scope', group, parts: users, owner: users[0] as PartId };
+  // Without a start between them main has ended before the next part runs, and that one before the next.
+  if (inOneLine(group, [main], taking, later, flows)) return { kind: 'stream', group, parts: taking };
+  return { kind: 'share', group, parts: taking, perFlow: false };
+}
+
+/** Main alone changes it. What is read behind main only travels; behind a start it is as good as a constant. */
+function decideUnchangedLater(group: Group, parts: readonly PartId[], changers: readonly PartId[], flows: Flows): Decision {
+  const rebound = changers.includes(main) && group.cells.some((cell) => (cell.touches.get(main)?.writes.length ?? 0) > 0);
+  const users = parts.filter((part) => part !== main);
+  if (rebound && users.every((part) => flows.isBehind([main], part))) return { kind: 'stream', group, parts };
+  return { kind: 'constant', group, parts };
+}
+
+/** Start-up code reads a variable that is bound anew later, other than to pass its object on. */
+function readsBinding(group: Group): boolean {
+  return group.cells.some((cell) => {
+    if (cell.tokens.length > 0 || (cell.touches.get(main)?.reads.length ?? 0) === 0) return false;
+    return [...cell.touches.values()].some((touch) => touch.part !== main && touch.writes.length > 0);
+  });
+}
+
+function decideInFlow(group: Group, parts: readonly PartId[], declaredBy: readonly PartId[], flows: Flows): Decision {
+  const changers = touching(group, isChangedBy);
+  const downstream = changers.filter((part) => !declaredBy.includes(part));
+  if (downstream.length === 0) return { kind: 'stream', group, parts };
+  if (inOneLine(group, declaredBy, parts, downstream, flows)) return { kind: 'stream', group, parts };
+  const all = [...new Set([...parts, ...declaredBy])].sort((left, right) => left - right);
+  return { kind: 'share', group, parts: all, perFlow: true };
+}
+
+function inOneLine(
+  group: Group,
+  origins: readonly PartId[],
+  parts: readonly PartId[],
+  changers: readonly PartId[],
+  flows: Flows,
+): boolean {
+  if (!parts.every((part) => flows.isBehind(origins, part))) return false;
+  if (!flows.areInLine(origins, parts)) return false;
+  return changers.every((part) => group.cells.every((cell) => !flows.isRepeated(origins, part, cell.variable)));
+}

@@ -1,0 +1,220 @@
+/**
+ * Reads:   Pipeline.
+ * Gives:   FluxionProgram: every static decision is taken here.
+ */
+import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
+import type { OpId } from '../analyzer/facts.js';
+import type { Pipeline } from '../analyzer/index.js';
+import { placeAt } from '../analyzer/source-text.js';
+import { callbackUnresolved } from '../diagnostics/catalogue.js';
+import type { Fluxion, FluxionProgram, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
+import { type Decision, decideState } from './decide-state.js';
+import { Flows } from './flows.js';
+import { nameFluxions } from './name-fluxions.js';
+import { placeFluxions } from './place-fluxions.js';
+import { type Cell, collectState, type Group, type State } from './state.js';
+import { tagGroups, type Tags } from './tag-groups.js';
+import { type ProgramCode, writeCode } from './write-code.js';
+import { Messages } from './write-messages.js';
+
+export function buildProgram(pipeline: Pipeline): FluxionProgram {
+  const { facts, parts } = pipeline;
+  const flows = new Flows(facts, parts);
+  const state = collectState(pipeline);
+  const decisions = decideState(state, flows);
+  const tags = tagGroups(facts, state, decisions, parts.list);
+  const names = nameFluxions(facts, parts.list);
+  const messages = new Messages(facts, parts, state, decisions);
+  const placed = placeFluxions({ pipeline, flows, decisions, messages, names });
+  const code = writeCode(facts, parts, names);
+  const builder: Builder = { pipeline, state, decisions, tags, names, messages, code };
+  const entry = facts.modules[0]?.id ?? '';
+  return {
+    version: 1,
+    entry,
+    modules: facts.modules.map((module) => ({ id: module.id, code: module.id === entry ? '' : code.ofModule(module) })),
+    fluxions: parts.list.map((part) => {
+      const { placement, reasons } = placed.get(part.id) ?? { placement: 'home', reasons: [] };
+      return makeFluxion(builder, part, placement, reasons);
+    }),
+    variables: listVariables(builder),
+    unresolved: listUnresolved(pipeline),
+  };
+}
+
+interface Builder {
+  readonly pipeline: Pipeline;
+  readonly state: State;
+  readonly decisions: ReadonlyMap<Group, Decision>;
+  readonly tags: Tags;
+  readonly names: ReadonlyMap<PartId, string>;
+  readonly messages: Messages;
+  readonly code: ProgramCode;
+}
+
+function nameOf(builder: Builder, part: PartId): string {
+  return builder.names.get(part) ?? 'main';
+}
+
+function makeFluxion(
+  builder: Builder,
+  part: Part,
+  placement: Fluxion['placement'],
+  reasons: Fluxion['reasons'],
+): Fluxion {
+  return {
+    id: nameOf(builder, part.id),
+    kind: part.kind,
+    tags: builder.tags.ofPart.get(part.id) ?? [],
+    context: contextOf(builder, part),
+    streams: part.streams.map((stream) => makeStream(builder, stream)),
+    at: placeOf(builder, part),
+    placement,
+    reasons,
+    code: builder.code.ofPart(part),
+  };
+}
+
+function placeOf(builder: Builder, part: Part): Place {
+  const module = builder.pipeline.facts.modules[part.fn.module];
+  const offset = part.cut === null ? (part.kind === 'main' ? 0 : part.fn.start) : part.cut.awaitStart;
+  return module === undefined ? { module: '', line: 1, column: 1 } : placeAt(module, offset);
+}
+
+/** Variables that live where the fluxion lives: what it keeps, shares, or reads and nothing changes. */
+function contextOf(builder: Builder, part: Part): string[] {
+  const found: { name: string; order: number }[] = [];
+  for (const [group, decision] of builder.decisions) {
+    if (!isContextOf(decision, part)) continue;
+    for (const cell of group.cells) {
+      const touch = cell.touches.get(part.id);
+      if (touch === undefined || cell.request !== null || cell.origin === 'outside') continue;
+      if (decision.kind === 'constant' && !touch.direct) continue;
+      found.push({ name: cell.name, order: touch.order });
+    }
+  }
+  return [...new Set(found.sort((left, right) => left.order - right.order).map(({ name }) => name))];
+}
+
+function isContextOf(decision: Decision, part: Part): boolean {
+  switch (decision.kind) {
+    case 'constant':
+      return part.kind !== 'main' && decision.parts.includes(part.id);
+    case 'scope':
+      return decision.owner === part.id;
+    case 'share':
+      return decision.parts.includes(part.id);
+    case 'stream':
+      return false;
+  }
+}
+
+function makeStream(builder: Builder, stream: PartStream): StreamFact {
+  const { point, cut } = stream;
+  const message = [...new Set(builder.messages.of(stream).map((cell) => cell.name))];
+  const base = { type: stream.type, dest: stream.to.map((to) => nameOf(builder, to)), message };
+  if (point !== null) {
+    return {
+      ...base,
+      callee: point.callee,
+      loc: builder.pipeline.source.place(point.op),
+      inferred: point.inferred,
+      label: labelOf(point.callee, point.label, stream.type),
+    };
+  }
+  const module = builder.pipeline.facts.moduleOf(stream.owner);
+  const callee = cut === null || cut.calleeEnd === 0 ? 'await' : builder.pipeline.source.slice(module, cut.calleeStart, cut.calleeEnd);
+  return { ...base, callee, loc: placeAt(module, cut?.awaitStart ?? 0), inferred: false, label: null };
+}
+
+const verbs = /^(get|post|put|patch|delete|head|options|all)$/;
+
+function labelOf(callee: string, label: string, type: 'start' | 'post'): string | null {
+  if (type !== 'start') return null;
+  const method = /[\p{ID_Continue}$]+$/u.exec(callee)?.[0] ?? callee;
+  const word = verbs.test(method) ? method.toUpperCase() : method;
+  return label === '' ? word : `${word} ${label}`;
+}
+
+// ------------------------------------------------------------------------------------------------- variables
+
+const classes = { constant: 'scope', scope: 'scope', stream: 'stream', share: 'share' } as const;
+
+function listVariables(builder: Builder): StateVariable[] {
+  const found: (StateVariable & { readonly order: number })[] = [];
+  for (const [group, decision] of builder.decisions) {
+    const tag = builder.tags.ofGroup.get(group) ?? null;
+    for (const cell of group.cells) {
+      const variable = makeVariable(builder, cell, decision, tag);
+      if (variable !== null) found.push({ ...variable, order: cell.module });
+    }
+  }
+  found.sort((a, b) => a.order - b.order || a.loc.line - b.loc.line || a.loc.column - b.loc.column);
+  return found.map(({ order: _, ...variable }) => variable);
+}
+
+function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: string | null): StateVariable | null {
+  const module = builder.pipeline.facts.modules[cell.module];
+  const parts = [...cell.touches.keys()].filter((part) => isPartOf(builder, cell, decision, part));
+  if (module === undefined || cell.origin === 'outside' || parts.length === 0) return null;
+  if (cell.origin === 'flow' && !crosses(cell)) return null;
+  const isReply = decision.kind === 'stream' && tag !== null;
+  const members = isReply ? [0, ...parts.filter((part) => builder.tags.ofPart.get(part)?.includes(tag))] : parts;
+  return {
+    name: cell.name,
+    module: module.id,
+    loc: placeAt(module, cell.start),
+    class: tag === null ? classes[decision.kind] : 'share',
+    tag,
+    fluxions: [...new Set(members)].sort((left, right) => left - right).map((part) => nameOf(builder, part)),
+    writes: places(builder, cell, parts, true),
+    reads: places(builder, cell, parts, false),
+  };
+}
+
+function isPartOf(builder: Builder, cell: Cell, decision: Decision, part: PartId): boolean {
+  return decision.parts.includes(part) || (cell.request !== null && builder.names.has(part));
+}
+
+/** Made in one part and used in another, or handed to a request's first part. */
+function crosses(cell: Cell): boolean {
+  return cell.request !== null || [...cell.touches.keys()].some((part) => !cell.declaredBy.includes(part));
+}
+
+function places(builder: Builder, cell: Cell, parts: readonly PartId[], writes: boolean): Place[] {
+  const ops = new Set<OpId>();
+  for (const part of parts) {
+    const touch = cell.touches.get(part);
+    if (touch === undefined) continue;
+    for (const op of writes ? [...touch.writes, ...touch.mutations, ...touch.hands] : touch.reads) ops.add(op);
+  }
+  return [...ops].sort((left, right) => left - right).map((op) => builder.pipeline.source.place(op));
+}
+
+// ------------------------------------------------------------------------------------------------ unresolved
+
+function listUnresolved(pipeline: Pipeline): Unresolved[] {
+  const { facts, graph, ruptures } = pipeline;
+  const calls = ruptures.unresolved.map((point) => {
+    const module = facts.modules[point.module];
+    const diagnostic = callbackUnresolved(null, point.reason);
+    return {
+      callee: point.callee,
+      loc: module === undefined ? { module: '', line: 1, column: 1 } : placeAt(module, point.start),
+      code: diagnostic.code,
+      reason: diagnostic.message,
+      lift: diagnostic.lift,
+    };
+  });
+  const loads = graph.unloaded.map(({ module, start, diagnostic }) => {
+    const fact = facts.modules[module];
+    return {
+      callee: 'require',
+      loc: fact === undefined ? { module: '', line: 1, column: 1 } : placeAt(fact, start),
+      code: diagnostic.code,
+      reason: diagnostic.message,
+      lift: diagnostic.lift,
+    };
+  });
+  return [...calls, ...loads];
+}

@@ -1,0 +1,122 @@
+/**
+ * Reads:   parts and the streams that lead to them.
+ * Gives:   an id for each: the function's own name, else one made from what the source says around it, so that edits
+ *          elsewhere do not change it (`post_upload_readFile`).
+ */
+import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
+import type { Facts } from '../analyzer/facts.js';
+import { moduleWord } from './tag-groups.js';
+
+export function nameFluxions(facts: Facts, parts: readonly Part[]): ReadonlyMap<PartId, string> {
+  const namer = new Namer(facts, parts);
+  return namer.names();
+}
+
+class Namer {
+  readonly #facts: Facts;
+  readonly #parts: readonly Part[];
+  readonly #stems = new Map<PartId, string>();
+  readonly #inProgress = new Set<PartId>();
+
+  constructor(facts: Facts, parts: readonly Part[]) {
+    this.#facts = facts;
+    this.#parts = parts;
+  }
+
+  names(): ReadonlyMap<PartId, string> {
+    const names = new Map<PartId, string>();
+    const taken = new Set<string>();
+    const byStem = new Map<string, Part[]>();
+    for (const part of this.#parts) {
+      const stem = this.#stem(part);
+      const same = byStem.get(stem);
+      if (same === undefined) byStem.set(stem, [part]);
+      else same.push(part);
+    }
+    for (const part of this.#parts) {
+      const stem = this.#stem(part);
+      const id = this.#free(this.#qualified(part, stem, byStem.get(stem) ?? []), taken);
+      taken.add(id);
+      names.set(part.id, id);
+    }
+    return names;
+  }
+
+  /** Equal names in different modules all get their module's name in front: none of them is the first. */
+  #qualified(part: Part, stem: string, same: readonly Part[]): string {
+    if (part.kind === 'main' || same.every((other) => other.fn.module === part.fn.module)) return stem;
+    if (same.some((other) => other.kind === 'main') && stem === 'main') return `${moduleWord(this.#facts, part.fn.module)}_main`;
+    return `${moduleWord(this.#facts, part.fn.module)}_${stem}`;
+  }
+
+  #free(stem: string, taken: ReadonlySet<string>): string {
+    let id = stem;
+    for (let n = 2; taken.has(id) || id === 'null'; n++) id = `${stem}_${n}`;
+    return id;
+  }
+
+  #stem(part: Part): string {
+    const known = this.#stems.get(part.id);
+    if (known !== undefined) return known;
+    // A callback that starts itself again has no beginning to be named after.
+    if (this.#inProgress.has(part.id)) return 'again';
+    this.#inProgress.add(part.id);
+    const stem = this.#makeStem(part);
+    this.#inProgress.delete(part.id);
+    this.#stems.set(part.id, stem);
+    return stem;
+  }
+
+  #makeStem(part: Part): string {
+    if (part.kind === 'main') return 'main';
+    if (part.kind === 'rest') return `${this.#ownerStem(part)}_${this.#awaited(part)}`;
+    const own = word(part.fn.name);
+    if (own !== '' && own !== 'default') return own;
+    const entry = part.upstream.find(({ stream }) => stream.to.includes(part.id));
+    if (entry === undefined) return `${this.#placeStem(part)}callback`;
+    return this.#fromStream(entry.part, entry.stream);
+  }
+
+  /** The function around a rest: its first part, or its name where it is a local function. */
+  #ownerStem(part: Part): string {
+    const first = this.#parts.find((other) => other.fn.id === part.fn.id && other.kind !== 'rest');
+    if (first !== undefined) return this.#stem(first);
+    return word(part.fn.name) || `${this.#placeStem(part)}async`;
+  }
+
+  #awaited(part: Part): string {
+    const cut = part.cut;
+    if (cut === null || cut.calleeEnd === 0) return 'await';
+    const module = this.#facts.modules[part.fn.module];
+    const text = module === undefined ? '' : module.text.slice(cut.calleeStart, cut.calleeEnd);
+    return word(/[\p{ID_Continue}$]+\s*$/u.exec(text)?.[0] ?? '') || 'await';
+  }
+
+  #fromStream(from: PartId, stream: PartStream): string {
+    const point = stream.point;
+    if (point === null) return 'rest';
+    const callee = word(/[\p{ID_Continue}$]+\s*$/u.exec(point.callee)?.[0] ?? '') || 'callback';
+    const label = point.label === '' ? '' : word(point.label);
+    const own = [callee, label].filter((piece) => piece !== '').join('_');
+    const upstream = this.#parts[from] as Part;
+    return upstream.kind === 'main' ? own : `${this.#stem(upstream)}_${own}`;
+  }
+
+  #placeStem(part: Part): string {
+    for (let fn = part.fn.parent; fn >= 0; fn = this.#facts.fn(fn).parent) {
+      const fact = this.#facts.fn(fn);
+      const name = fact.parent === -1 ? '' : word(fact.name);
+      if (name !== '') return `${name}_`;
+    }
+    return '';
+  }
+}
+
+/** Words of any text as an identifier: `/users/:id` gives `users_id`. */
+function word(text: string): string {
+  const joined = text
+    .replace(/[^\p{ID_Continue}$]+/gu, '_')
+    .replace(/^_+|_+$/g, '')
+    .slice(0, 48);
+  return joined === '' ? '' : joined.replace(/^(?=\d)/, '_');
+}

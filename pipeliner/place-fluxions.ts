@@ -1,0 +1,228 @@
+/**
+ * Reads:   parts, decisions, messages, effects.
+ * Gives:   where each part is expected to run, with every reason for it.
+ *
+ *   home        start-up, whatever is no request, and what cannot be shown to be free
+ *   group       what keeps or shares state that changes: one owner
+ *   replicated  all else
+ */
+import type { Part, PartEffect, PartId } from '../analyzer/cut-parts.js';
+import { Op, type OpId } from '../analyzer/facts.js';
+import type { Pipeline } from '../analyzer/index.js';
+import { calleeText } from '../analyzer/source-text.js';
+import { Effect } from '../analyzer/summarise-effects.js';
+import {
+  actsOnProcess,
+  boundTo,
+  callUnresolved,
+  hiddenState,
+  keepsState,
+  notRequest,
+  oneRequest,
+  opaqueCode,
+  packageUnmodelled,
+  sharesState,
+  startUpCode,
+  stateless,
+} from '../diagnostics/catalogue.js';
+import type { Diagnostic } from '../diagnostics/types.js';
+import type { Place, Placement, Reason } from '../flx/program.js';
+import type { Decision } from './decide-state.js';
+import type { Flows } from './flows.js';
+import type { Group } from './state.js';
+import type { Messages } from './write-messages.js';
+
+export interface Placed {
+  readonly placement: Placement;
+  readonly reasons: readonly Reason[];
+}
+
+export interface PlacingInput {
+  readonly pipeline: Pipeline;
+  readonly flows: Flows;
+  readonly decisions: ReadonlyMap<Group, Decision>;
+  readonly messages: Messages;
+  readonly names: ReadonlyMap<PartId, string>;
+}
+
+export function placeFluxions(input: PlacingInput): ReadonlyMap<PartId, Placed> {
+  const placer = new Placer(input);
+  placer.lookAtParts();
+  placer.bindTogether();
+  return placer.placed();
+}
+
+const mostReasons = 6;
+const rank = { replicated: 0, group: 1, home: 2 } as const;
+
+class Placer {
+  readonly #input: PlacingInput;
+  readonly #own = new Map<PartId, { placement: Placement; reasons: Reason[] }>();
+  readonly #bonds: { readonly left: PartId; readonly right: PartId; readonly name: string }[] = [];
+
+  constructor(input: PlacingInput) {
+    this.#input = input;
+  }
+
+  placed(): ReadonlyMap<PartId, Placed> {
+    for (const own of this.#own.values()) {
+      if (own.placement === 'replicated') own.reasons.unshift(reason(stateless(), null));
+    }
+    return this.#own;
+  }
+
+  // --------------------------------------------------------------------------------------- each on its own
+
+  lookAtParts(): void {
+    const { pipeline } = this.#input;
+    for (const part of pipeline.parts.list) this.#own.set(part.id, this.#lookAt(part));
+    for (const decision of this.#input.decisions.values()) this.#addState(decision);
+  }
+
+  #lookAt(part: Part): { placement: Placement; reasons: Reason[] } {
+    if (part.kind === 'main') return { placement: 'home', reasons: [reason(startUpCode(), null)] };
+    const reasons = this.#obstacles(part);
+    if (!this.#input.flows.isInRequest(part.id)) {
+      return { placement: 'home', reasons: [reason(notRequest(this.#describe(part)), null), ...reasons] };
+    }
+    return { placement: reasons.length > 0 ? 'home' : 'replicated', reasons };
+  }
+
+  #describe(part: Part): string {
+    return part.kind === 'start' ? 'what a timer or listener runs' : 'this';
+  }
+
+  /** Everything in what the part runs of which nobody can say what it does. */
+  #obstacles(part: Part): Reason[] {
+    const found = new Map<string, Reason>();
+    this.#input.pipeline.parts.eachEffect(part, (effect) => {
+      if (found.size >= mostReasons) return;
+      const obstacle = this.#obstacle(effect);
+      if (obstacle !== null && !found.has(obstacle.message)) found.set(obstacle.message, obstacle);
+    });
+    return [...found.values()];
+  }
+
+  #obstacle(effect: PartEffect): Reason | null {
+    const { facts, source } = this.#input.pipeline;
+    switch (effect.kind) {
+      case Effect.unknown:
+        return reason(this.#unknownCall(effect.op), source.place(effect.op));
+      case Effect.stateful:
+        return reason(hiddenState(calleeText(facts, source, effect.op)), source.place(effect.op));
+      case Effect.process:
+        return reason(actsOnProcess(calleeText(facts, source, effect.op)), source.place(effect.op));
+      case Effect.opaque:
+        return reason(opaqueCode(facts.d.get(effect.op) === 2 ? 'with' : 'eval'), source.place(effect.op));
+      default:
+        return this.#changeOutside(effect);
+    }
+  }
+
+  /** Changing what every module sees: globals, `process.env`, an imported package's exports. */
+  #changeOutside(effect: PartEffect): Reason | null {
+    if (effect.kind !== Effect.write && effect.kind !== Effect.mutate) return null;
+    const { pipeline } = this.#input;
+    const root = pipeline.effects.roots.get(effect.root);
+    if (root.base !== 'variable') return null;
+    const variable = pipeline.facts.variables.get(pipeline.graph.aliases.get(root.id) ?? root.id);
+    if (variable === undefined || variable.owner >= 0) return null;
+    return reason(opaqueCode(`changing the global "${variable.name}"`), pipeline.source.place(effect.op));
+  }
+
+  #unknownCall(op: OpId): Diagnostic {
+    const { facts, source, origins, models } = this.#input.pipeline;
+    const callee = calleeText(facts, source, op);
+    for (const id of origins.calleeTokens(op)) {
+      const token = origins.tokens.get(id);
+      if (token.kind === 'external' && token.shape.package !== '' && models.call(token.shape, facts.kind.get(op) === Op.construct) === null) {
+        return packageUnmodelled(callee, token.shape.package);
+      }
+    }
+    return callUnresolved(callee);
+  }
+
+  // -------------------------------------------------------------------------------------------------- state
+
+  #addState(decision: Decision): void {
+    if (decision.kind === 'scope') {
+      const names = decision.group.cells.filter((cell) => cell.touches.has(decision.owner)).map((cell) => `"${cell.name}"`);
+      this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ')), this.#firstChange(decision)));
+    } else if (decision.kind === 'share') {
+      for (const part of decision.parts) if (part !== 0) this.#addShare(decision, part);
+    }
+  }
+
+  #addShare(decision: Extract<Decision, { kind: 'share' }>, part: PartId): void {
+    const others = decision.parts.filter((other) => other !== part).map((other) => `"${this.#name(other)}"`);
+    const listed = others.length > 3 ? `${others.slice(0, 3).join(', ')} and ${others.length - 3} more` : others.join(', ');
+    const name = decision.group.cells.find((cell) => cell.touches.has(part))?.name ?? decision.group.cells[0]?.name ?? '';
+    const place = this.#firstChange(decision);
+    if (!decision.perFlow) return this.#own1(part, reason(sharesState(name, listed === '' ? 'itself' : listed), place));
+    this.#own.get(part)?.reasons.push(reason(oneRequest(name, listed), place));
+    for (const other of decision.parts) if (other !== part) this.#bonds.push({ left: part, right: other, name });
+  }
+
+  #own1(part: PartId, why: Reason): void {
+    const own = this.#own.get(part);
+    if (own === undefined) return;
+    own.reasons.unshift(why);
+    // Unknown calls keep it home; what is no request keeps its state there all the same.
+    const isFree = own.reasons.every(({ code }) => code !== 'pipeliner/call-unresolved' && !obstacleCodes.has(code));
+    if (isFree) own.placement = 'group';
+  }
+
+  #firstChange(decision: Decision): Place | null {
+    for (const cell of decision.group.cells) {
+      for (const touch of cell.touches.values()) {
+        const op = touch.part === 0 ? undefined : (touch.writes[0] ?? touch.mutations[0] ?? touch.hands[0]);
+        if (op !== undefined) return this.#input.pipeline.source.place(op);
+      }
+    }
+    return null;
+  }
+
+  #name(part: PartId): string {
+    return this.#input.names.get(part) ?? 'main';
+  }
+
+  // --------------------------------------------------------------------------------------------- together
+
+  /** What cannot travel keeps both ends of its stream on one loop; so does what one flow shares. */
+  bindTogether(): void {
+    for (const part of this.#input.pipeline.parts.list) {
+      for (const stream of part.streams) {
+        if (part.kind === 'main') continue;
+        const stuck = this.#input.messages.of(stream).find((cell) => !cell.travels && cell.request === null);
+        if (stuck === undefined) continue;
+        for (const to of stream.to) this.#bonds.push({ left: part.id, right: to, name: stuck.name });
+      }
+    }
+    for (let changed = true; changed; ) {
+      changed = false;
+      for (const bond of this.#bonds) if (this.#pull(bond.left, bond.right, bond.name) || this.#pull(bond.right, bond.left, bond.name)) changed = true;
+    }
+  }
+
+  /** `part` goes where `other` has to be. */
+  #pull(part: PartId, other: PartId, name: string): boolean {
+    const own = this.#own.get(part);
+    const there = this.#own.get(other);
+    if (own === undefined || there === undefined || other === 0) return false;
+    if (rank[own.placement] >= rank[there.placement]) return false;
+    own.placement = 'home';
+    own.reasons.push(reason(boundTo(name, this.#name(other)), null));
+    return true;
+  }
+}
+
+const obstacleCodes = new Set([
+  'pipeliner/package-unmodelled',
+  'pipeliner/hidden-state',
+  'pipeliner/acts-on-process',
+  'pipeliner/opaque-code',
+]);
+
+function reason(diagnostic: Diagnostic, loc: Place | null): Reason {
+  return { code: diagnostic.code, message: diagnostic.message, loc, lift: diagnostic.lift };
+}

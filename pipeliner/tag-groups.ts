@@ -1,0 +1,101 @@
+/**
+ * Reads:   decisions.
+ * Gives:   a tag for each shared group, and the parts that carry it; `grp_res` and its like for what replies.
+ *
+ * Tags are named after the variable that caused them. Different state gets different tags.
+ */
+import type { Part, PartId } from '../analyzer/cut-parts.js';
+import type { Facts } from '../analyzer/facts.js';
+import type { GroupTag } from '../flx/program.js';
+import type { Decision } from './decide-state.js';
+import { changes, type Cell, type Group, type State } from './state.js';
+
+export interface Tags {
+  readonly ofPart: ReadonlyMap<PartId, readonly GroupTag[]>;
+  readonly ofGroup: ReadonlyMap<Group, GroupTag>;
+}
+
+export function tagGroups(
+  facts: Facts,
+  state: State,
+  decisions: ReadonlyMap<Group, Decision>,
+  parts: readonly Part[],
+): Tags {
+  const ofGroup = new Map<Group, GroupTag>();
+  const ofPart = new Map<PartId, GroupTag[]>();
+  const taken = new Set<GroupTag>();
+  const shared = [...decisions.values()].filter((decision) => decision.kind === 'share');
+  const stems = shared.map((decision) => ({ decision, cause: causeOf(decision.group) }));
+  for (const { decision, cause } of stems) {
+    const rivals = stems.filter((other) => other.cause.name === cause.name).length;
+    const tag = freeTag(facts, cause, rivals > 1, taken);
+    taken.add(tag);
+    ofGroup.set(decision.group, tag);
+    for (const part of decision.parts) add(ofPart, part, tag);
+  }
+  tagReplies(state, decisions, parts, ofPart, ofGroup);
+  return { ofPart, ofGroup };
+}
+
+/** The cell that names the tag: the first that changes, by its place in the source. */
+function causeOf(group: Group): Cell {
+  const changing = group.cells.filter((cell) => [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch)));
+  const from = changing.length > 0 ? changing : group.cells;
+  return [...from].sort((left, right) => left.module - right.module || left.start - right.start)[0] as Cell;
+}
+
+function freeTag(facts: Facts, cause: Cell, qualify: boolean, taken: ReadonlySet<GroupTag>): GroupTag {
+  const plain = `grp_${cause.name}`;
+  const stem = qualify ? `grp_${moduleWord(facts, cause.module)}_${cause.name}` : plain;
+  let tag = stem;
+  for (let n = 2; taken.has(tag); n++) tag = `${stem}_${n}`;
+  return tag;
+}
+
+export function moduleWord(facts: Facts, module: number): string {
+  const id = facts.modules[module]?.id ?? '';
+  const steps = id.replace(/\.[cm]?js$/, '').split('/').filter((step) => step !== '..');
+  const last = steps.at(-1) === 'index' && steps.length > 1 ? steps.at(-2) : steps.at(-1);
+  return (last ?? 'module').replace(/[^\p{ID_Continue}$]+/gu, '_').replace(/^(?=\d)/, '_');
+}
+
+function add(map: Map<PartId, GroupTag[]>, part: PartId, tag: GroupTag): void {
+  const tags = map.get(part);
+  if (tags === undefined) map.set(part, [tag]);
+  else if (!tags.includes(tag)) tags.push(tag);
+}
+
+/**
+ * A fluxion that has one owner, because it keeps or shares state, and replies, is grouped with main, which holds the
+ * connections. A fluxion that may be anywhere replies through the bridge and needs no tag for it.
+ */
+function tagReplies(
+  state: State,
+  decisions: ReadonlyMap<Group, Decision>,
+  parts: readonly Part[],
+  ofPart: Map<PartId, GroupTag[]>,
+  ofGroup: Map<Group, GroupTag>,
+): void {
+  const owned = ownedParts(decisions);
+  for (const cell of state.cells) {
+    if (cell.request !== 'reply') continue;
+    for (const part of cell.touches.keys()) {
+      if (part === 0 || !owned.has(part) || parts[part] === undefined) continue;
+      const tag = `grp_${cell.name}`;
+      add(ofPart, part, tag);
+      add(ofPart, 0, tag);
+      const group = state.groupOf.get(cell);
+      if (group !== undefined) ofGroup.set(group, tag);
+    }
+  }
+}
+
+/** Parts that hold state which changes after start-up, so that there can be only one of each. */
+export function ownedParts(decisions: ReadonlyMap<Group, Decision>): ReadonlySet<PartId> {
+  const owned = new Set<PartId>();
+  for (const decision of decisions.values()) {
+    if (decision.kind === 'scope') owned.add(decision.owner);
+    if (decision.kind === 'share' && !decision.perFlow) for (const part of decision.parts) owned.add(part);
+  }
+  return owned;
+}

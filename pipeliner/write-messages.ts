@@ -1,0 +1,85 @@
+/**
+ * Reads:   parts, state, decisions.
+ * Gives:   for each stream the cells that travel in its messages, in order of first use; and whether all of them can.
+ *
+ * A part needs what it uses of its flow and did not make itself, and so does everything behind it. A start hands its
+ * callback's own parameters over in the message; what an asynchronous call itself gives is no part of it.
+ */
+import type { Part, PartId, Parts, PartStream } from '../analyzer/cut-parts.js';
+import type { Facts } from '../analyzer/facts.js';
+import type { Decision } from './decide-state.js';
+import type { Cell, Group, State } from './state.js';
+
+export class Messages {
+  readonly #facts: Facts;
+  readonly #parts: Parts;
+  readonly #used = new Map<PartId, Map<Cell, number>>();
+  readonly #needed = new Map<PartId, ReadonlyMap<Cell, number>>();
+
+  constructor(facts: Facts, parts: Parts, state: State, decisions: ReadonlyMap<Group, Decision>) {
+    this.#facts = facts;
+    this.#parts = parts;
+    for (const part of parts.list) this.#used.set(part.id, new Map());
+    for (const cell of state.cells) {
+      const decision = decisions.get(state.groupOf.get(cell) as Group);
+      if (!travels(cell, decision)) continue;
+      for (const part of cell.touches.keys()) this.#used.get(part)?.set(cell, this.#position(cell, part));
+    }
+  }
+
+  /** Where a part first uses a cell; uses in functions of other modules come last. */
+  #position(cell: Cell, part: PartId): number {
+    const touch = cell.touches.get(part);
+    const module = (this.#parts.list[part] as Part).fn.module;
+    const ops = touch === undefined ? [] : [...touch.reads, ...touch.writes, ...touch.mutations, ...touch.hands];
+    const here = ops.filter((op) => this.#facts.fn(this.#facts.owner.get(op)).module === module);
+    return here.length === 0 ? Number.MAX_SAFE_INTEGER : Math.min(...here.map((op) => this.#facts.position.get(op)));
+  }
+
+  of(stream: PartStream): readonly Cell[] {
+    const cells = new Map<Cell, number>();
+    for (const to of stream.to) {
+      merge(cells, this.needed(to));
+      if (stream.type === 'start') merge(cells, this.#parameters(this.#parts.list[to] as Part));
+    }
+    return [...cells].sort(([a, left], [b, right]) => left - right || a.id - b.id).map(([cell]) => cell);
+  }
+
+  /** What a part and those behind it use and the part does not make. */
+  needed(part: PartId): ReadonlyMap<Cell, number> {
+    const known = this.#needed.get(part);
+    if (known !== undefined) return known;
+    this.#needed.set(part, new Map());
+    // In circles (a timer that starts itself) each part needs what any of them does: a second look brings that in.
+    this.#needed.set(part, this.#without(part, this.#usedFrom(part)));
+    const again = this.#without(part, this.#usedFrom(part));
+    this.#needed.set(part, again);
+    return again;
+  }
+
+  /** Used by the part, or needed by one behind it. */
+  #usedFrom(part: PartId): Map<Cell, number> {
+    const cells = new Map(this.#used.get(part));
+    for (const stream of (this.#parts.list[part] as Part).streams) for (const to of stream.to) merge(cells, this.needed(to));
+    return cells;
+  }
+
+  #without(part: PartId, cells: ReadonlyMap<Cell, number>): Map<Cell, number> {
+    return new Map([...cells].filter(([cell]) => !cell.declaredBy.includes(part)));
+  }
+
+  #parameters(part: Part): Map<Cell, number> {
+    const params = new Set(part.fn.params);
+    return new Map([...this.#usedFrom(part.id)].filter(([cell]) => cell.variable !== null && params.has(cell.variable)));
+  }
+}
+
+function travels(cell: Cell, decision: Decision | undefined): boolean {
+  if (cell.variable === null) return false;
+  if (decision?.kind === 'share') return false;
+  return cell.origin === 'flow' || (decision?.kind === 'stream' && cell.origin === 'startup');
+}
+
+function merge(into: Map<Cell, number>, from: ReadonlyMap<Cell, number>): void {
+  for (const [cell, position] of from) into.set(cell, Math.min(position, into.get(cell) ?? Number.MAX_SAFE_INTEGER));
+}
