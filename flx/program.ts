@@ -113,6 +113,41 @@ export interface Unresolved {
   readonly lift: string;
 }
 
+/** A place at which a message may leave the loop that runs the module. Offsets are UTF-16 units of the module's source. */
+export type Cut =
+  /** The callback at start…end continues as fluxion `dest`, which needs the variables of `message` from around it. */
+  | {
+      readonly kind: 'callback';
+      readonly module: ModuleId;
+      readonly dest: FluxionId;
+      readonly message: readonly string[];
+      readonly start: number;
+      readonly end: number;
+    }
+  /** What stands at start…end of an async function's body continues as fluxion `dest`; `openTries` of the `try` statements
+   *  around `start` end behind it. `bound` are the variables that the awaited value has just been given to. */
+  | {
+      readonly kind: 'rest';
+      readonly module: ModuleId;
+      readonly dest: FluxionId;
+      readonly message: readonly string[];
+      readonly start: number;
+      readonly end: number;
+      readonly openTries: number;
+      readonly bound: readonly string[];
+    };
+
+/** A module as it was read. */
+export interface ModuleSource {
+  readonly id: ModuleId;
+  /** Absolute. */
+  readonly file: string;
+  readonly kind: 'commonjs' | 'module';
+  readonly text: string;
+  /** Behind the hashbang and the directives (`'use strict'`). */
+  readonly codeStart: number;
+}
+
 export interface FluxionProgram {
   readonly version: 1;
   readonly entry: ModuleId;
@@ -121,4 +156,6 @@ export interface FluxionProgram {
   readonly fluxions: readonly Fluxion[];
   readonly variables: readonly StateVariable[];
   readonly unresolved: readonly Unresolved[];
+  readonly sources: readonly ModuleSource[];
+  readonly cuts: readonly Cut[];
 }

@@ -8,6 +8,7 @@ import type { Pipeline } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { Fluxion, FluxionProgram, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
+import { chooseCuts } from './choose-cuts.js';
 import { type Decision, decideState } from './decide-state.js';
 import { Flows } from './flows.js';
 import { nameFluxions } from './name-fluxions.js';
@@ -39,6 +40,8 @@ export function buildProgram(pipeline: Pipeline): FluxionProgram {
     }),
     variables: listVariables(builder),
     unresolved: listUnresolved(pipeline),
+    sources: facts.modules.map(({ id, file, kind, text, codeStart }) => ({ id, file, kind, text, codeStart })),
+    cuts: chooseCuts(pipeline, placed, messages, names),
   };
 }
 

@@ -86,10 +86,13 @@ function hasOwnChain(kind: ChainKind): boolean {
   return kind === 'route' || kind === 'middleware';
 }
 
-function labelOf(stream: StreamFact, kind: ChainKind): string {
-  const { label, callee } = stream;
+/** `server.on upgrade` rather than `on upgrade`, which says nothing about where. */
+function labelOf({ label, callee }: StreamFact, kind: ChainKind): string {
   if (label === null || label === '') return callee;
-  return hasOwnChain(kind) || label.includes(callee) ? label : `${callee} ${label}`;
+  if (hasOwnChain(kind) || label.startsWith(callee)) return label;
+  const method = callee.slice(callee.lastIndexOf('.') + 1);
+  const rest = label === method || label.startsWith(`${method} `) ? label.slice(method.length + 1) : label;
+  return rest === '' ? callee : `${callee} ${rest}`;
 }
 
 // ------------------------------------------------------------------------------------------------------- steps
@@ -126,14 +129,14 @@ class Walker {
     const path = new Path();
     const waiting = heads.toReversed();
     for (let head = waiting.pop(); head !== undefined; head = waiting.pop()) {
-      path.enter(head.fluxion.id, head.depth);
+      path.leaveBelow(head.depth);
       const next = this.#nextOf(head);
       const cut = this.#cutOf(head, path, next.length > 0);
       steps.push(this.#step(head, cut));
       path.add(head.fluxion.id);
       if (cut.kind !== 'none') continue;
       this.#shownIn.set(head.fluxion.id, label);
-      waiting.push(...next.toReversed());
+      for (const after of next.toReversed()) waiting.push(after);
     }
     return { kind, label, place, placements: this.#placementsOf(heads), steps };
   }
@@ -165,8 +168,8 @@ class Path {
   readonly #ids: FluxionId[] = [];
   readonly #counts = new Map<FluxionId, number>();
 
-  /** Leaves what is not upstream of a step at this depth. */
-  enter(_id: FluxionId, depth: number): void {
+  /** What is not upstream of a step at this depth. */
+  leaveBelow(depth: number): void {
     while (this.#ids.length > depth) {
       const left = this.#ids.pop() ?? '';
       this.#counts.set(left, (this.#counts.get(left) ?? 1) - 1);

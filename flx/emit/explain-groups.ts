@@ -8,6 +8,10 @@
 import type { Fluxion, FluxionId, FluxionProgram, GroupTag, Reason, StateVariable } from '../program.js';
 import type { Group, Obstacles } from './explain-model.js';
 
+const KEEPS_STATE = 'pipeliner/keeps-state';
+/** Codes of reasons that say no more than that a variable is kept or shared. */
+const ABOUT_STATE = new Set([KEEPS_STATE, 'pipeliner/shares-state', 'pipeliner/shares-within-request']);
+
 interface Draft extends Group {
   readonly fluxions: FluxionId[];
   readonly variables: StateVariable[];
@@ -46,27 +50,40 @@ function draftTagged(program: FluxionProgram, groups: Map<string, Draft>): Reado
   return tagged;
 }
 
-/** Without a tag, a fluxion is bound to one loop by the variables that only it keeps. */
+/** What only one fluxion changes has no tag, and binds that fluxion to one loop all the same. */
 function draftOwn(program: FluxionProgram, groups: Map<string, Draft>): ReadonlyMap<FluxionId, readonly Draft[]> {
   const own = new Map<FluxionId, readonly Draft[]>();
-  const alone = program.fluxions.filter(({ placement, tags }) => placement === 'group' && tags.length === 0);
-  const kept = keptVariables(program, new Set(alone.map((fluxion) => fluxion.id)));
-  for (const { id } of alone) {
-    const group = addDraft(groups, `own ${id}`, null);
-    group.fluxions.push(id);
-    group.variables.push(...(kept.get(id) ?? []));
-    own.set(id, [group]);
+  const changed = changedAlone(program);
+  for (const fluxion of program.fluxions) {
+    if (fluxion.placement !== 'group') continue;
+    const variables = keptBy(fluxion, changed.get(fluxion.id) ?? []);
+    if (variables.length === 0 && fluxion.tags.length > 0) continue;
+    const group = addDraft(groups, `own ${fluxion.id}`, null);
+    group.fluxions.push(fluxion.id);
+    group.variables.push(...variables);
+    own.set(fluxion.id, [group]);
   }
   return own;
 }
 
-function keptVariables(program: FluxionProgram, keepers: ReadonlySet<FluxionId>): Map<FluxionId, StateVariable[]> {
-  const kept = new Map<FluxionId, StateVariable[]>([...keepers].map((id) => [id, []]));
+function changedAlone(program: FluxionProgram): ReadonlyMap<FluxionId, readonly StateVariable[]> {
+  const changed = new Map<FluxionId, StateVariable[]>();
   for (const variable of program.variables) {
-    if (variable.class === 'stream') continue;
-    for (const id of variable.fluxions) kept.get(id)?.push(variable);
+    if (variable.class !== 'scope' || variable.writes.length === 0) continue;
+    for (const id of variable.fluxions) {
+      const list = changed.get(id);
+      if (list === undefined) changed.set(id, [variable]);
+      else list.push(variable);
+    }
   }
-  return kept;
+  return changed;
+}
+
+/** Those that its reasons name, if they name any: what start-up code sets and nothing changes is written once as well. */
+function keptBy(fluxion: Fluxion, variables: readonly StateVariable[]): readonly StateVariable[] {
+  const reasons = fluxion.reasons.filter(({ code }) => code === KEEPS_STATE);
+  if (reasons.length === 0) return fluxion.tags.length > 0 ? [] : variables;
+  return variables.filter(({ name }) => reasons.some(({ message }) => message.includes(`"${name}"`)));
 }
 
 function addDraft(groups: Map<string, Draft>, key: string, tag: GroupTag | null): Draft {
@@ -76,18 +93,30 @@ function addDraft(groups: Map<string, Draft>, key: string, tag: GroupTag | null)
 }
 
 /**
- * A reason that names a variable of the fluxion's group says the same for all of the group, so it is told there, once.
- * For what is at home all reasons stay: a group alone would not have put it there.
+ * A reason that is about a variable of the fluxion's group concerns all of the group, so it is told there, once; it
+ * stays where nothing else is left that tells why the fluxion is at home. Tags that no such reason is about, as that of
+ * a reply, do not stand in the way.
  */
 function findObstacles(fluxion: Fluxion, groups: readonly Draft[]): Obstacles {
   if (fluxion.placement === 'replicated') return { groups: [], reasons: [] };
-  if (fluxion.placement === 'home') return { groups, reasons: fluxion.reasons };
+  const binding = new Set<Draft>();
   const reasons = fluxion.reasons.filter((reason) => {
-    const about = groups.filter((group) => group.variables.some(({ name }) => names(reason.message, name)));
-    for (const group of about) addReason(group, reason);
+    const about = groups.filter((group) => isAbout(reason, group));
+    for (const group of about) {
+      binding.add(group);
+      addReason(group, reason);
+    }
     return about.length === 0;
   });
-  return { groups, reasons };
+  const isExplained = reasons.length > 0 || fluxion.placement === 'group';
+  return {
+    groups: binding.size > 0 ? groups.filter((group) => binding.has(group)) : groups,
+    reasons: isExplained ? reasons : fluxion.reasons,
+  };
+}
+
+function isAbout({ code, message }: Reason, { variables }: Group): boolean {
+  return ABOUT_STATE.has(code) && variables.some(({ name }) => message.includes(`"${name}"`));
 }
 
 function addReason(group: Draft, reason: Reason): void {
@@ -95,8 +124,4 @@ function addReason(group: Draft, reason: Reason): void {
     return code === reason.code && message === reason.message && lift === reason.lift;
   });
   if (!known) group.reasons.push(reason);
-}
-
-function names(message: string, variable: string): boolean {
-  return message.includes(`"${variable}"`) || message.includes(`\`${variable}\``);
 }

@@ -88,7 +88,7 @@ export interface Group {
   readonly tag: GroupTag | null;
   readonly fluxions: readonly FluxionId[];
   readonly variables: readonly StateVariable[];
-  /** The reasons of its fluxions that are about its variables; one of each kind. */
+  /** What its fluxions give as reasons that is about its variables, without repetition. */
   readonly reasons: readonly Reason[];
 }
 

@@ -1,0 +1,70 @@
+/**
+ * Reads: a FluxionProgram.
+ * Gives: what `fluxion explain` prints, as text for people and as data; docs/json.md describes the latter.
+ */
+import type { FluxionProgram } from '../program.js';
+import { type Chain, type Cut, explain, type Explanation, type Group, type Step } from './explain-model.js';
+import { explanationText } from './explain-text.js';
+import { jsonText, placeJson, reasonJson, unresolvedJson, variableJson } from './json.js';
+
+export function printExplain(program: FluxionProgram): string {
+  return explanationText(explain(program));
+}
+
+export function printExplainJson(program: FluxionProgram): string {
+  const explanation = explain(program);
+  return jsonText({
+    version: 1,
+    entry: explanation.entry,
+    summary: summaryJson(explanation),
+    routes: explanation.routes.map(chainJson),
+    chains: explanation.chains.map((chain) => ({ kind: chain.kind, ...chainJson(chain) })),
+    groups: explanation.groups.map(groupJson),
+    unresolved: explanation.unresolved.map(unresolvedJson),
+  });
+}
+
+function summaryJson({ summary, groups, unresolved }: Explanation) {
+  const { fluxions, routes, middleware } = summary;
+  return { fluxions, routes, middleware, groups: groups.length, unresolved: unresolved.length };
+}
+
+function chainJson(chain: Chain) {
+  return {
+    label: chain.label,
+    place: placeJson(chain.place),
+    placements: chain.placements,
+    chain: chain.steps.map(stepJson),
+  };
+}
+
+/** Steps stand in one list with their depth, not inside of each other: chains may be deeper than any reader's stack. */
+function stepJson({ fluxion, stream, depth, cut, begins, reasons, groups }: Step) {
+  return {
+    depth,
+    type: stream?.type ?? null,
+    callee: stream?.callee ?? null,
+    message: stream?.message ?? [],
+    id: fluxion.id,
+    place: placeJson(fluxion.at),
+    placement: fluxion.placement,
+    tags: fluxion.tags,
+    ownState: groups.some((group) => group.tag === null),
+    reasons: reasons.map(reasonJson),
+    begins,
+    cut: cutJson(cut),
+  };
+}
+
+function cutJson(cut: Cut): 'cycle' | 'repeat' | null {
+  return cut.kind === 'none' ? null : cut.kind;
+}
+
+function groupJson(group: Group) {
+  return {
+    tag: group.tag,
+    fluxions: group.fluxions,
+    variables: group.variables.map(variableJson),
+    reasons: group.reasons.map(reasonJson),
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * Reads:   parts, placements, messages.
+ * Gives:   the cuts at which a message really leaves: post streams between fluxions that may run on different loops, whose
+ *          downstream code needs nothing but its message and what every loop has at the top of the module.
+ *
+ * All other streams are plain calls of the closure, as written.
+ */
+import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
+import { type AwaitCut, type FunctionFact, FunctionFlag, Op, type ValueId } from '../analyzer/facts.js';
+import type { Pipeline } from '../analyzer/index.js';
+import type { Cut } from '../flx/program.js';
+import type { Placed } from './place-fluxions.js';
+import type { Messages } from './write-messages.js';
+
+export function chooseCuts(
+  pipeline: Pipeline,
+  placed: ReadonlyMap<PartId, Placed>,
+  messages: Messages,
+  names: ReadonlyMap<PartId, string>,
+): Cut[] {
+  const cuts = new Map<string, Cut>();
+  for (const part of pipeline.parts.list) {
+    for (const stream of part.streams) {
+      if (stream.type !== 'post' || placed.get(part.id)?.placement === undefined) continue;
+      for (const cut of cutsOf(pipeline, part, stream, placed, messages, names)) cuts.set(`${cut.dest} ${cut.start}`, cut);
+    }
+  }
+  return [...cuts.values()].sort((a, b) => (a.module === b.module ? a.start - b.start : a.module < b.module ? -1 : 1));
+}
+
+function cutsOf(
+  pipeline: Pipeline,
+  from: Part,
+  stream: PartStream,
+  placed: ReadonlyMap<PartId, Placed>,
+  messages: Messages,
+  names: ReadonlyMap<PartId, string>,
+): Cut[] {
+  const { facts, parts } = pipeline;
+  const message = messages.of(stream);
+  const variables = new Set(message.map((cell) => cell.variable ?? -1));
+  const vars = [...new Set(message.map((cell) => cell.name))];
+  const found: Cut[] = [];
+  for (const to of stream.to) {
+    const dest = parts.list[to] as Part;
+    if (placed.get(to)?.placement === placed.get(from.id)?.placement || vars.length !== variables.size) continue;
+    if (!standsAlone(pipeline, dest, variables)) continue;
+    const module = facts.moduleOf(stream.owner).id;
+    const base = { module, dest: names.get(to) as string, message: vars };
+    // What an awaited value is assigned to may live on another loop than the one that awaits it.
+    if (stream.cut?.form === 'assignment') continue;
+    if (stream.cut !== null) found.push({ ...base, ...restCut(pipeline, dest, stream.cut) });
+    else found.push(...callbackCuts(pipeline, stream, dest).map((cut) => ({ ...base, ...cut })));
+  }
+  return found;
+}
+
+type RestCut = Omit<Extract<Cut, { kind: 'rest' }>, 'module' | 'dest' | 'message'>;
+type CallbackCut = Omit<Extract<Cut, { kind: 'callback' }>, 'module' | 'dest' | 'message'>;
+
+function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
+  const bound: string[] = [];
+  for (const fact of pipeline.facts.variables.values()) {
+    const isTarget = fact.owner === dest.fn.id && fact.start >= cut.targetStart && fact.start < cut.targetEnd;
+    if (isTarget) bound.push(fact.name);
+  }
+  return {
+    bound,
+    kind: 'rest',
+    start: cut.statementEnd,
+    end: dest.fn.bodyEnd - 1,
+    openTries: cut.tries.length,
+  };
+}
+
+function callbackCuts(pipeline: Pipeline, stream: PartStream, dest: Part): CallbackCut[] {
+  const callbacks = stream.point?.callbacks ?? [];
+  // A callback that stands elsewhere has its own closure there; only what stands in the call is cut here.
+  return callbacks
+    .filter((callback) => callback.fn === dest.fn.id && callback.inPlace)
+    .map(() => ({ kind: 'callback' as const, start: dest.fn.start, end: dest.fn.end }))
+    .filter(({ start, end }) => isWholeArgument(pipeline, stream, start, end));
+}
+
+function isWholeArgument(pipeline: Pipeline, stream: PartStream, start: number, end: number): boolean {
+  const { facts } = pipeline;
+  const op = stream.point?.op ?? -1;
+  const call = facts.d.get(op);
+  const first = facts.callFirst.get(call);
+  for (let index = 0; index < facts.callCount.get(call); index++) {
+    if (facts.argStart.get(first + index) === start && facts.argEnd.get(first + index) === end) return true;
+  }
+  return false;
+}
+
+/** All names that the code uses from outside of itself are in the message, at the top of its module, or global. */
+function standsAlone(pipeline: Pipeline, part: Part, message: ReadonlySet<ValueId>): boolean {
+  const { facts, effects } = pipeline;
+  const { fn } = part;
+  for (let id = fn.id; id < fn.functionEnd; id++) {
+    const inner = facts.fn(id);
+    if (usesOuterThis(inner, fn, facts.functions)) return false;
+    for (const op of effects.ops.of(id)) {
+      const kind = facts.kind.get(op);
+      if (kind !== Op.read && kind !== Op.write) continue;
+      if (id === fn.id && (facts.segment.get(op) & 0xffff) < part.segment) continue;
+      if (!isInReach(pipeline, part, facts.a.get(op), message)) return false;
+    }
+  }
+  return true;
+}
+
+function usesOuterThis(inner: FunctionFact, fn: FunctionFact, all: readonly FunctionFact[]): boolean {
+  const wants = (inner.flags & (FunctionFlag.usesThis | FunctionFlag.usesArguments)) !== 0;
+  if (!wants) return false;
+  if (inner.id === fn.id) return true;
+  // Arrow functions have the `this` of what is around them.
+  for (let at: FunctionFact | undefined = inner; at !== undefined; at = all[at.parent]) {
+    if (at.id === fn.id) return true;
+    if ((at.flags & FunctionFlag.arrow) === 0) return false;
+  }
+  return false;
+}
+
+function isInReach(pipeline: Pipeline, part: Part, variable: ValueId, message: ReadonlySet<ValueId>): boolean {
+  const { facts } = pipeline;
+  const fact = facts.variables.get(variable);
+  if (fact === undefined || fact.owner < 0 || message.has(variable)) return true;
+  if (facts.fn(fact.owner).parent === -1) return true;
+  if (fact.owner === part.fn.id) return fact.segment >= part.segment;
+  return fact.owner > part.fn.id && fact.owner < part.fn.functionEnd;
+}
