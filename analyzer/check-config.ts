@@ -215,6 +215,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   events: optional(record('an object with a field for each event', eventModel)),
   resolves: optional(valueRef),
   identity: optional(yesOrNo),
+  one: optional(yesOrNo),
   others: optional(call),
   travels: optional(oneOf('clone', 'bridge')),
   reply: optional(yesOrNo),

@@ -49,34 +49,32 @@ export interface PartStream {
 
 export interface Parts {
   readonly list: readonly Part[];
+  /** What code that nobody knows may run at any time: functions that were handed to it, and functions that run without a
+   *  call in sight. It is no fluxion; what it changes, home changes. */
+  readonly outsiders: Part;
   readonly byFunction: ReadonlyMap<FunctionId, PartId>;
   /** Parts that run a function's code. */
   readonly runners: ReadonlyMap<FunctionId, readonly PartId[]>;
   /** Functions that a call in progress runs any number of times (`list.forEach(fn)`). */
   readonly repeated: ReadonlySet<FunctionId>;
-  eachEffect(part: Part, visit: (effect: PartEffect) => void): void;
+  eachEffect(part: Part, visit: VisitEffect): void;
 }
 
-export interface PartEffect {
-  readonly kind: number;
-  readonly root: RootId;
-  /** Function in whose terms the root is. */
-  readonly fn: FunctionId;
-  /** The op that does it, and the op of `fn` that leads to it. */
-  readonly op: OpId;
-  readonly at: OpId;
-}
+/** `fn` is the function in whose terms the root is; `op` does it, and `at` is the op of `fn` that leads to it. `value` holds
+ *  what is changed. */
+export type VisitEffect = (kind: number, root: RootId, fn: FunctionId, op: OpId, at: OpId, value: ValueId) => void;
 
 export function cutParts(
   facts: Facts,
   inPlaceOf: (op: OpId) => readonly FunctionId[],
   ruptures: Ruptures,
   effects: Effects,
+  outsiders: ReadonlySet<FunctionId>,
 ): Parts {
   const cutter = new Cutter(facts, inPlaceOf, ruptures, effects);
   cutter.makeParts();
   cutter.connect();
-  return cutter.parts();
+  return cutter.parts(outsiders);
 }
 
 /** What a function runs, by segment: the calls that matter here, without the rest of its ops. */
@@ -109,14 +107,28 @@ class Cutter {
     this.#effects = effects;
   }
 
-  parts(): Parts {
+  parts(outsiders: ReadonlySet<FunctionId>): Parts {
     return {
       list: this.#list,
+      outsiders: this.#outsidersPart(outsiders),
       byFunction: this.#byFunction,
       runners: this.#runners,
       repeated: this.#repeated,
       eachEffect: (part, visit) => this.#eachEffect(part, visit),
     };
+  }
+
+  /** Functions that a request's part runs in place are that part's, and so are those that nobody hands anywhere. */
+  #outsidersPart(outsiders: ReadonlySet<FunctionId>): Part {
+    const roots: Run[] = [];
+    for (const fn of outsiders) {
+      const runners = this.#runners.get(fn) ?? [];
+      if (!this.#byFunction.has(fn) && runners.every((part) => part === 0)) roots.push({ fn, segment: 0 });
+    }
+    const runs = this.#reach(roots);
+    const ran = new Set(runs.map((run) => runKey(run.fn, run.segment)));
+    const main = this.#list[0] as Part;
+    return { ...main, id: this.#list.length, fn: main.fn, streams: [], upstream: [], runs, ran };
   }
 
   // ------------------------------------------------------------------------------------------------- parts
@@ -127,7 +139,7 @@ class Cutter {
       for (const { fn } of point.callbacks) if (callbacks.get(fn) !== 'start') callbacks.set(fn, point.kind);
     }
     this.#add('main', this.#facts.fn(this.#facts.modules[0]?.top ?? 0), 0, null);
-    for (const fn of this.#facts.functions) {
+    for (const fn of inSourceOrder(this.#facts)) {
       const kind = callbacks.get(fn.id);
       if (kind !== undefined) this.#byFunction.set(fn.id, this.#add(kind, fn, 0, null));
       if (fn.cuts.length > 0) this.#addRests(fn);
@@ -232,15 +244,20 @@ class Cutter {
     part.streams.push({ type: 'post', from: part.id, to: [rest], point: null, cut, owner: run.fn, loop: 0 });
   }
 
-  #eachEffect(part: Part, visit: (effect: PartEffect) => void): void {
+  #eachEffect(part: Part, visit: VisitEffect): void {
     for (const run of part.runs) {
-      this.#effects.each(run.fn, (kind, root, op, at) => {
+      this.#effects.each(run.fn, (kind, root, op, at, value) => {
         const segment = this.#facts.segment.get(at);
         if (segment >>> 16 > run.segment || run.segment > (segment & 0xffff)) return;
-        visit({ kind, root, fn: run.fn, op, at });
+        visit(kind, root, run.fn, op, at, value);
       });
     }
   }
+}
+
+/** Copies stand where their originals do. */
+function inSourceOrder(facts: Facts): readonly FunctionFact[] {
+  return [...facts.functions].sort((left, right) => left.origin - right.origin || left.id - right.id);
 }
 
 /** The variable's declaration lies within what the part runs. */

@@ -62,6 +62,8 @@ export const FunctionFlag = {
   /** takes functions and gives a function that calls them: analysed once per call (asyncHandler(fn)) */
   wrapper: 128,
   method: 256,
+  /** a method of an object literal */
+  inObject: 512,
 } as const;
 
 export type AwaitForm =
@@ -119,6 +121,8 @@ export interface FunctionFact {
   readonly receiver: ValueId;
   readonly result: ValueId;
   readonly cuts: AwaitCut[];
+  /** What `arguments` is, if the function uses it. */
+  list: ValueId;
   opStart: number;
   opEnd: number;
   valueStart: number;
@@ -155,26 +159,14 @@ export interface VariableFact {
   /** The function that declares it; -1 for globals. */
   readonly owner: FunctionId;
   /** The segments of the owner in which it is declared: several for code of a `catch`, which each of them may run. */
-  readonly segment: number;
-  readonly segmentFrom: number;
+  segment: number;
+  segmentFrom: number;
   readonly module: number;
   readonly start: number;
   readonly kind: number;
   /** The innermost loop around its declaration, if it is made anew in each round; 0 is none. */
-  readonly loop: number;
+  loop: number;
   readonly constant: boolean;
-}
-
-export interface ImportFact {
-  readonly value: ValueId;
-  readonly specifier: string;
-  readonly mode: 'require' | 'import';
-  /** What of the module: its exports as `require` gives them, its namespace, or one binding of it. */
-  readonly binding: string | null;
-  readonly start: number;
-  readonly end: number;
-  /** At the top of a module, where a failure would have ended the original. */
-  readonly certain: boolean;
 }
 
 export type TokenSeed =
@@ -211,7 +203,8 @@ export class Facts {
   readonly functions: FunctionFact[] = [];
   readonly modules: ModuleFact[] = [];
   readonly variables = new Map<ValueId, VariableFact>();
-  readonly imports: ImportFact[] = [];
+  /** Values of names that no module declares: one each for the whole program. */
+  readonly globals = new Set<ValueId>();
   readonly seeds: TokenSeed[] = [];
   /** Literal strings by value, for the few that matter: arguments of calls. */
   readonly strings = new Map<ValueId, string>();
@@ -220,6 +213,8 @@ export class Facts {
   readonly classes = new Map<FunctionId, { readonly superclass: ValueId }>();
 
   valueCount = 1;
+  /** What is thrown anywhere, and so may be caught anywhere; errors made in place are left out. */
+  readonly thrown: ValueId = this.valueCount++;
   #atoms = new Map<string, AtomId>([['*', 0]]);
   #atomNames: string[] = ['*'];
 
@@ -243,6 +238,11 @@ export class Facts {
       this.#atoms.set(name, id);
     }
     return id;
+  }
+
+  /** The atom of a name that occurs in the program, else undefined. */
+  knownAtom(name: string): AtomId | undefined {
+    return this.#atoms.get(name);
   }
 
   atomName(atom: AtomId): string {

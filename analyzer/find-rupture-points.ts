@@ -64,6 +64,7 @@ class Finder {
   readonly #points: RupturePoint[] = [];
   readonly #unresolved: UnresolvedRupture[] = [];
   readonly #modelled = new Set<OpId>();
+  readonly #functions = new Map<ValueId, readonly FunctionId[]>();
   #computed: Set<ValueId> | null = null;
   #assignments: Map<ValueId, OpId[]> | null = null;
 
@@ -159,7 +160,13 @@ class Finder {
   }
 
   /** Functions that a value can be, those in arrays included, in the order of their places in the source. */
-  #functionsOf(value: ValueId, depth = 0): FunctionId[] {
+  #functionsOf(value: ValueId): readonly FunctionId[] {
+    let known = this.#functions.get(value);
+    if (known === undefined) this.#functions.set(value, (known = this.#findFunctions(value, 0)));
+    return known;
+  }
+
+  #findFunctions(value: ValueId, depth: number): FunctionId[] {
     const found = new Set<FunctionId>();
     for (const id of this.#origins.tokensOf(value)) {
       const fn = this.#origins.tokens.functionOf(id);
@@ -167,7 +174,7 @@ class Finder {
       const token = this.#origins.tokens.get(id);
       if (token.kind !== 'object' || token.type !== 'Array' || depth > 3) continue;
       const items = this.#origins.tokens.knownProperties(id)?.get(ANY_PROPERTY);
-      if (items !== undefined) for (const item of this.#functionsOf(items, depth + 1)) found.add(item);
+      if (items !== undefined) for (const item of this.#findFunctions(items, depth + 1)) found.add(item);
     }
     return [...found];
   }
@@ -196,7 +203,7 @@ class Finder {
   }
 
   /** What a variable holds at a call, where all its assignments stand on one straight line with it; else null. */
-  #lastAssigned(op: OpId, value: ValueId): FunctionId[] | null {
+  #lastAssigned(op: OpId, value: ValueId): readonly FunctionId[] | null {
     const assignments = this.#assignmentsOf(value);
     const owner = this.#facts.owner.get(op);
     let last: OpId | null = null;
@@ -268,10 +275,10 @@ class Finder {
       if (!this.#models.isUnknown(token.shape)) return null;
       external = token.shape.package;
     }
+    // Of an optional last argument nothing says that it is a callback, if not its name.
+    if (rupture.callback === 'last' && !namesCallback(text)) return null;
     if (external !== null) return `"${text}" comes from the package "${external}", whose code is not analysed here`;
     if (!unknown) return null;
-    // Of an optional last argument nothing says that it is a callback, if not its name.
-    if (rupture.callback === 'last' && !/(^|_|\b)(cb|callback|done|next|fn|func|handler|listener)|(Callback|Cb|Done|Handler)$/i.test(text)) return null;
     return `where "${text}" comes from is only known when the program runs`;
   }
 
@@ -347,4 +354,8 @@ function isListening(name: string): boolean {
 
 function isThen(name: string): boolean {
   return name === 'then' || name === 'catch' || name === 'finally';
+}
+
+function namesCallback(text: string): boolean {
+  return /(^|[_.\b])(cb|callback|done|next|fn|func|handler|listener)$|(Callback|Cb|Done|Handler|Listener|Fn)$/.test(text);
 }

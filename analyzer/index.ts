@@ -5,6 +5,7 @@
 import type { Report } from '../diagnostics/types.js';
 import { cutParts, type Parts } from './cut-parts.js';
 import type { Facts } from './facts.js';
+import { findOutsiders } from './find-outsiders.js';
 import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
 import { type LoadOptions, loadModules, type ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
@@ -30,6 +31,6 @@ export function analyze(options: LoadOptions, models: Models, report: Report): P
   const origins = traceOrigins(facts, graph.externals, graph.unloaded, models);
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models);
-  const parts = cutParts(facts, origins.inPlaceOf, ruptures, effects);
+  const parts = cutParts(facts, origins.inPlaceOf, ruptures, effects, findOutsiders(facts, origins, effects));
   return { graph, facts, models, origins, ruptures, effects, parts, source };
 }

@@ -28,6 +28,7 @@ export class Models {
   readonly #shapes = new Map<string, Shape>();
   readonly #types = new Map<string, Shape | null>();
   readonly #refs = new Map<string, readonly Ref[]>();
+  readonly #one: string[] = [];
   readonly #members = new Map<Shape, Map<string, Shape | null>>();
   readonly globals: { readonly [name: string]: Member };
   readonly byMethodName: ReadonlyMap<string, Call>;
@@ -41,6 +42,9 @@ export class Models {
     this.byMethodName = options.byMethodName;
     // Later ones win: what the user says of a package replaces what we know of it.
     for (const model of options.packages) this.#packages.set(model.name, model);
+    for (const model of this.#packages.values()) {
+      for (const [name, type] of Object.entries(model.types ?? {})) if (type.one === true) this.#one.push(`${model.name}.${name}`);
+    }
   }
 
   /** The value that `require(name)` gives; `name` may have a sub-path. */
@@ -89,6 +93,8 @@ export class Models {
   #findMember(shape: Shape, name: string): Shape | null {
     const path = `${shape.path}.${name}`;
     if (name === 'prototype') return this.#prototype(shape);
+    // The environment holds strings.
+    if (shape.path === 'process.env') return null;
     const own = this.#ownMember(shape, name);
     if (own !== null) return this.#fromMember(path, shape.package, own);
     // A package without a model: all that is known is the way there.
@@ -173,6 +179,13 @@ export class Models {
       if (test(at.type)) return at.type;
       at = at.type.extends === undefined ? null : this.type(at.type.extends);
     }
+    return null;
+  }
+
+  /** The type of which the value is the one instance, or a part of it, as far as this analysis goes: `express.Application`
+   *  of `app`, `req.app` and `app.locals`. */
+  oneOf(shape: Shape): string | null {
+    for (const name of this.#one) if (shape.path === name || shape.path.startsWith(`${name}.`)) return name;
     return null;
   }
 

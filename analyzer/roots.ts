@@ -20,20 +20,23 @@ export interface Root {
   readonly deep: boolean;
 }
 
+const bases = { param: 0, this: 1, variable: 2 } as const;
+
 export class RootTable {
   readonly #roots: Root[] = [];
-  readonly #ids = new Map<string, RootId>();
+  readonly #deep: RootId[] = [];
+  readonly #ids = new Map<number, RootId>();
 
   param(index: number): RootId {
-    return this.#intern({ base: 'param', id: index, field: -1, deep: false });
+    return this.#intern('param', index, -1, false);
   }
 
   this(): RootId {
-    return this.#intern({ base: 'this', id: 0, field: -1, deep: false });
+    return this.#intern('this', 0, -1, false);
   }
 
   variable(value: ValueId): RootId {
-    return this.#intern({ base: 'variable', id: value, field: -1, deep: false });
+    return this.#intern('variable', value, -1, false);
   }
 
   get(id: RootId): Root {
@@ -41,13 +44,19 @@ export class RootTable {
   }
 
   deep(id: RootId): RootId {
-    const root = this.get(id);
-    return root.deep ? id : this.#intern({ ...root, deep: true });
+    let deep = this.#deep[id] as RootId;
+    if (deep === -1) {
+      const { base, id: of, field } = this.get(id);
+      deep = this.#intern(base, of, field, true);
+      this.#deep[id] = deep;
+    }
+    return deep;
   }
 
   /** Field `field` of the whole object that `id` is. */
   field(id: RootId, field: AtomId): RootId {
-    return this.#intern({ ...this.get(id), field, deep: false });
+    const { base, id: of } = this.get(id);
+    return this.#intern(base, of, field, false);
   }
 
   /** The same access on another base: what `this.count` of a callee is for a caller whose receiver has root `base`. */
@@ -55,16 +64,18 @@ export class RootTable {
     const root = this.get(id);
     const onto = this.get(base);
     if (keepField && onto.field === -1 && !onto.deep && root.field !== -1) {
-      return this.#intern({ ...onto, field: root.field, deep: root.deep });
+      return this.#intern(onto.base, onto.id, root.field, root.deep);
     }
     return root.deep || root.field !== -1 ? this.deep(base) : base;
   }
 
-  #intern(root: Root): RootId {
-    const key = `${root.base} ${root.id} ${root.field} ${root.deep}`;
+  /** All four facts fit into one exact number: this is asked for each step of each function. */
+  #intern(base: RootBase, of: number, field: AtomId, deep: boolean): RootId {
+    const key = ((of * 3 + bases[base]) * 2 + (deep ? 1 : 0)) * 0x400000 + field + 1;
     let id = this.#ids.get(key);
     if (id === undefined) {
-      id = this.#roots.push(root) - 1;
+      id = this.#roots.push({ base, id: of, field, deep }) - 1;
+      this.#deep.push(deep ? id : -1);
       this.#ids.set(key, id);
     }
     return id;

@@ -38,8 +38,15 @@ export const Effect = {
 
 export interface Effects {
   readonly roots: RootTable;
-  /** Calls `visit` with each effect of the function itself, callees' effects on arguments and receiver included. */
-  each(fn: FunctionId, visit: (kind: number, root: RootId, op: OpId, at: OpId) => void): void;
+  /** Calls `visit` with each effect of the function itself, callees' effects on arguments and receiver included. A change
+   *  has a root of -1 and the value that holds what is changed, where no root says all of it. */
+  each(fn: FunctionId, visit: (kind: number, root: RootId, op: OpId, at: OpId, value: ValueId) => void): void;
+  /** The value may be (part of) a parameter or `this`: whoever calls the function answers for it. */
+  isGiven(value: ValueId, fn: FunctionId): boolean;
+  /** The function is called by others than code that the analysis follows: its parameters come from nowhere. */
+  isEntry(fn: FunctionId): boolean;
+  /** Variables that share what they hold with another, as far as the function that declares them can tell. */
+  readonly aliases: ReadonlyMap<ValueId, readonly ValueId[]>;
   /** Functions that run as part of the op: callees, callbacks run in place, and callbacks that code without a model
    *  may run. */
   executes(op: OpId): readonly FunctionId[];
@@ -56,13 +63,16 @@ export function summariseEffects(facts: Facts, origins: Origins, ruptures: Ruptu
 
 interface Summary {
   /** Effects on parameters and `this`, by kind and root, with an op to show for it. */
-  readonly effects: Map<number, OpId>;
+  readonly effects: Map<number, { readonly op: OpId; readonly value: ValueId }>;
   readonly returnsSelf: Set<RootId>;
   readonly returnsInner: Set<RootId>;
   /** Parameter roots that end up within other roots. */
   readonly keeps: Map<RootId, Set<RootId>>;
 }
 
+type Argument = (index: number) => ValueId;
+
+const noArgument: Argument = () => NOTHING;
 const noRoots: readonly RootId[] = [];
 const kinds = 8;
 
@@ -83,16 +93,21 @@ class Summariser {
   readonly #root = new IntList(4096);
   readonly #op = new IntList(4096);
   readonly #at = new IntList(4096);
+  readonly #value = new IntList(4096);
+  readonly #given: Uint8Array;
+  readonly #entries: Uint8Array;
+  readonly #aliases = new Map<ValueId, ValueId[]>();
   readonly #first: Int32Array;
   readonly #last: Int32Array;
 
   // The function being looked at.
   #fn!: FunctionFact;
   #summary!: Summary;
-  #self = new Map<ValueId, Set<RootId>>();
-  #inner = new Map<ValueId, Set<RootId>>();
+  #self = new Map<ValueId, RootId[]>();
+  #inner = new Map<ValueId, RootId[]>();
   #params = new Map<ValueId, number>();
   #changed = false;
+  #moved = false;
   #recording = false;
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models) {
@@ -104,21 +119,38 @@ class Summariser {
     this.#first = new Int32Array(facts.functions.length);
     this.#last = new Int32Array(facts.functions.length);
     for (const fn of facts.functions) this.#receivers.add(fn.receiver);
+    this.#given = new Uint8Array(facts.valueCount + 1);
+    this.#entries = this.#findEntries();
+    for (const fn of facts.functions) for (const value of [fn.receiver, ...fn.params]) this.#given[value] = 1;
     this.#thisAliases = this.#findThisAliases();
   }
 
   effects(): Effects {
+    const facts = this.#facts;
     return {
       roots: this.#roots,
       each: (fn, visit) => {
         for (let at = this.#first[fn] as number; at < (this.#last[fn] as number); at++) {
-          visit(this.#kind.get(at), this.#root.get(at), this.#op.get(at), this.#at.get(at));
+          visit(this.#kind.get(at), this.#root.get(at), this.#op.get(at), this.#at.get(at), this.#value.get(at));
         }
       },
       executes: (op) => this.#executes.get(op) ?? this.#origins.calleesOf(op),
       ops: this.#ops,
       thisAliases: this.#thisAliases,
+      isGiven: (value, fn) => this.#isGivenTo(value, facts.fn(fn)),
+      isEntry: (fn) => this.#entries[fn] === 1,
+      aliases: this.#aliases,
     };
+  }
+
+  #findEntries(): Uint8Array {
+    const entries = new Uint8Array(this.#facts.functions.length).fill(1);
+    for (let op = 0; op < this.#facts.kind.length; op++) {
+      for (const callee of this.#origins.calleesOf(op)) entries[callee] = 0;
+    }
+    for (const point of this.#ruptures.points) for (const { fn } of point.callbacks) entries[fn] = 1;
+    for (const fn of this.#origins.escaped) entries[fn] = 1;
+    return entries;
   }
 
   /** `const self = this` */
@@ -139,15 +171,16 @@ class Summariser {
     for (const component of calleesFirst(this.#facts, this.#ops, this.#origins)) {
       for (const fn of component) this.#summaries.set(fn, emptySummary());
       // Each round can only add; a circle settles within a few.
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; component.length > 1 && round < 8; round++) {
         this.#changed = false;
         for (const fn of component) this.#lookAt(fn, false);
-        if (component.length === 1 || !this.#changed) break;
+        if (!this.#changed) break;
       }
       for (const fn of component) this.#lookAt(fn, true);
     }
   }
 
+  /** Values move forwards in the source but for loops, hoisting and recursion: steps are repeated until nothing moves. */
   #lookAt(id: FunctionId, record: boolean): void {
     this.#fn = this.#facts.fn(id);
     this.#summary = this.#summaries.get(id) as Summary;
@@ -155,19 +188,38 @@ class Summariser {
     this.#inner = new Map();
     this.#params = new Map(this.#fn.params.map((param, index) => [param, index]));
     const ops = this.#ops.of(id);
-    this.#recording = false;
-    // Values move forwards in the source but for loops and hoisting; a second pass brings those in.
-    for (let pass = 0; pass < (record ? 2 : 1); pass++) for (const op of ops) this.#step(op);
-    if (!record) return;
-    this.#recording = true;
     this.#first[id] = this.#kind.length;
-    for (const op of ops) this.#step(op);
+    for (let round = 0; round < 6; round++) {
+      this.#moved = false;
+      this.#recording = record;
+      this.#truncate(this.#first[id] as number);
+      for (const op of ops) this.#step(op);
+      if (!this.#moved || !record) break;
+    }
     this.#last[id] = this.#kind.length;
+    if (record) this.#noteAliases();
+  }
+
+  #noteAliases(): void {
+    for (const [value, roots] of [...this.#self, ...this.#inner]) {
+      if (!this.#facts.variables.has(value)) continue;
+      for (const root of roots) {
+        const { base, id } = this.#roots.get(root);
+        if (base !== 'variable' || id === value) continue;
+        const known = this.#aliases.get(value);
+        if (known === undefined) this.#aliases.set(value, [id]);
+        else if (!known.includes(id)) known.push(id);
+      }
+    }
+  }
+
+  #truncate(length: number): void {
+    for (const column of [this.#kind, this.#root, this.#op, this.#at, this.#value]) column.length = length;
   }
 
   // ------------------------------------------------------------------------------------------------- roots
 
-  #selfOf(value: ValueId): Iterable<RootId> {
+  #selfOf(value: ValueId): readonly RootId[] {
     if (value === NOTHING) return noRoots;
     const alias = this.#thisAliases.get(value);
     if (alias !== undefined) return this.#selfOf(alias);
@@ -175,50 +227,84 @@ class Summariser {
       const own = value === this.#fn.receiver && (this.#fn.flags & FunctionFlag.arrow) === 0;
       return [own ? this.#roots.this() : this.#roots.variable(value)];
     }
-    const param = this.#params.get(value);
-    if (param !== undefined) return [this.#roots.param(param), ...(this.#self.get(value) ?? noRoots)];
     const found = this.#self.get(value) ?? noRoots;
-    return this.#facts.variables.has(value) ? [this.#roots.variable(value), ...found] : found;
+    const param = this.#params.get(value);
+    const own = param !== undefined ? this.#roots.param(param) : this.#facts.variables.has(value) ? this.#roots.variable(value) : -1;
+    if (own === -1) return found;
+    return found.length === 0 ? [own] : [own, ...found];
   }
 
-  #innerOf(value: ValueId): Iterable<RootId> {
+  #innerOf(value: ValueId): readonly RootId[] {
     return this.#inner.get(value) ?? noRoots;
   }
 
-  *#contentsOf(value: ValueId): Iterable<RootId> {
-    for (const root of this.#selfOf(value)) yield this.#roots.deep(root);
-    for (const root of this.#innerOf(value)) yield this.#roots.deep(root);
+  #contentsOf(value: ValueId): readonly RootId[] {
+    const self = this.#selfOf(value);
+    const inner = this.#innerOf(value);
+    if (self.length === 0 && inner.length === 0) return noRoots;
+    return [...self, ...inner].map((root) => this.#roots.deep(root));
   }
 
-  #addSelf(value: ValueId, roots: Iterable<RootId>): void {
-    addAll(this.#self, value, roots);
+  #addSelf(value: ValueId, roots: readonly RootId[]): void {
+    if (!addAll(this.#self, value, roots)) return;
+    this.#moved = true;
+    if (this.#given[value] === 0 && roots.some((root) => this.#roots.get(root).base !== 'variable')) this.#given[value] = 1;
   }
 
-  #addInner(value: ValueId, roots: Iterable<RootId>): void {
-    addAll(this.#inner, value, roots);
+  #addInner(value: ValueId, roots: readonly RootId[]): void {
+    if (addAll(this.#inner, value, roots)) this.#moved = true;
   }
 
   // ------------------------------------------------------------------------------------------------ effects
 
   /** `at` is the op of this function, `op` the one that really does it, perhaps in a callee. */
-  #effect(kind: number, root: RootId, op: OpId, at: OpId): void {
-    const { base } = root < 0 ? { base: 'variable' } : this.#roots.get(root);
-    if (base !== 'variable') {
+  #effect(kind: number, root: RootId, op: OpId, at: OpId, value: ValueId = NOTHING): void {
+    if (root >= 0 && this.#roots.get(root).base !== 'variable') {
       const key = root * kinds + kind;
       if (!this.#summary.effects.has(key)) {
-        this.#summary.effects.set(key, op);
+        this.#summary.effects.set(key, { op, value });
         this.#changed = true;
       }
     }
-    if (!this.#recording) return;
+    if (this.#recording) this.#push(kind, root, op, at, value);
+  }
+
+  #push(kind: number, root: RootId, op: OpId, at: OpId, value: ValueId): void {
     this.#kind.push(kind);
     this.#root.push(root);
     this.#op.push(op);
     this.#at.push(at);
+    this.#value.push(value);
   }
 
-  #onRoots(kind: number, roots: Iterable<RootId>, op: OpId): void {
-    for (const root of roots) this.#effect(kind, root, op, op);
+  /** What `value` holds is changed: by its roots, and by what it may be. */
+  #change(kind: number, value: ValueId, op: OpId): void {
+    if (value === NOTHING) return;
+    for (const root of this.#selfOf(value)) this.#effect(kind, root, op, op, value);
+    this.#changeObject(kind, value, op, op);
+  }
+
+  /** Whoever gives a parameter answers for what is done to it, unless nobody is known to give it; and a variable at the top
+   *  of a module answers for what it holds. */
+  #changeObject(kind: number, value: ValueId, op: OpId, at: OpId, roots: readonly RootId[] = this.#selfOf(value)): void {
+    if (!this.#recording || value === NOTHING) return;
+    if (this.#isGivenTo(value, this.#fn) && this.#entries[this.#fn.id] === 0) return;
+    if (roots.length > 0 && roots.every((root) => this.#isOfModule(root))) return;
+    if (this.#origins.tokensOf(value).length > 0) this.#push(kind, -1, op, at, value);
+  }
+
+  /** (Part of) a parameter or `this` of that very function: a function within it gets it from nobody. */
+  #isGivenTo(value: ValueId, fn: FunctionFact): boolean {
+    if (this.#given[value] !== 1) return false;
+    if (this.#receivers.has(value)) return value === fn.receiver && (fn.flags & FunctionFlag.arrow) === 0;
+    const owner = this.#facts.variables.get(value)?.owner;
+    return owner === undefined || owner === fn.id;
+  }
+
+  #isOfModule(root: RootId): boolean {
+    const { base, id } = this.#roots.get(root);
+    const owner = base === 'variable' ? this.#facts.variables.get(id)?.owner : undefined;
+    return owner !== undefined && owner >= 0 && this.#facts.fn(owner).parent === -1;
   }
 
   #step(op: OpId): void {
@@ -235,7 +321,7 @@ class Summariser {
         return this.#store(op, a, b, facts.c.get(op), facts.d.get(op) === 1);
       case Op.copyProperties:
         this.#addInner(b, this.#contentsOf(a));
-        if (facts.d.get(op) !== 1) this.#onRoots(Effect.mutate, this.#selfOf(b), op);
+        if (facts.d.get(op) !== 1) this.#change(Effect.mutate, b, op);
         return;
       case Op.read:
         return this.#effect(Effect.read, this.#variableRoot(a), op, op);
@@ -298,17 +384,17 @@ class Summariser {
     this.#addSelf(to, this.#innerOf(base));
     this.#addInner(to, this.#innerOf(base));
     // A getter is a call.
-    for (const callee of this.#origins.calleesOf(op)) this.#apply(op, callee, base, () => NOTHING, to);
+    for (const callee of this.#origins.calleesOf(op)) this.#apply(op, callee, base, noArgument, to);
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {
     const deep: RootId[] = [];
     for (const root of this.#selfOf(base)) {
       const field = this.#hasFields(root) && atom !== ANY_PROPERTY ? this.#roots.field(root, atom) : -1;
-      if (!isNew) this.#effect(field === -1 ? Effect.mutate : Effect.write, field === -1 ? root : field, op, op);
+      if (!isNew) this.#effect(field === -1 ? Effect.mutate : Effect.write, field === -1 ? root : field, op, op, base);
       deep.push(field === -1 ? this.#roots.deep(root) : field);
     }
-    for (const root of this.#innerOf(base)) deep.push(root);
+    if (!isNew && base !== this.#fn.receiver) this.#changeObject(Effect.mutate, base, op, op);
     if (value === NOTHING) return;
     this.#addInner(base, this.#selfOf(value));
     this.#addInner(base, this.#innerOf(value));
@@ -334,43 +420,62 @@ class Summariser {
     const bound = this.#origins.receiverOf.get(op);
     const receiver = bound ?? (kind === Op.method ? base : kind === Op.call ? facts.c.get(op) : NOTHING);
     const shift = bound === undefined ? 0 : 1;
-    const argument = (index: number): ValueId => facts.argument(call, index + shift);
+    const inOrder = facts.callSpread.get(call) < 0 && !this.#isRearranged(op);
+    const argument = inOrder ? (index: number): ValueId => facts.argument(call, index + shift) : null;
     const callees = this.#origins.calleesOf(op);
     for (const callee of callees) this.#apply(op, callee, receiver, argument, to);
     for (const callee of this.#origins.inPlaceOf(op)) this.#applyInPlace(op, callee, receiver);
     this.#callOutside(op, receiver, to, callees.length > 0);
   }
 
-  /** What callee does to its parameters it does to the arguments. */
-  #apply(op: OpId, callee: FunctionId, receiver: ValueId, argument: (index: number) => ValueId, to: ValueId): void {
+  /** `f.apply(x, list)` and bound functions: the arguments are not in the order in which they stand. */
+  #isRearranged(op: OpId): boolean {
+    if (this.#facts.kind.get(op) === Op.method && this.#facts.atomName(this.#facts.c.get(op)) === 'apply') return true;
+    return this.#origins.calleeTokens(op).some((id) => {
+      const token = this.#origins.tokens.get(id);
+      return token.kind === 'bound' && token.args.length > 0;
+    });
+  }
+
+  /** What the callee does to its parameters it does to the arguments. `argument` is null where it is not known which one
+   *  goes to which parameter: then it is what the parameters hold that counts. */
+  #apply(op: OpId, callee: FunctionId, receiver: ValueId, argument: Argument | null, to: ValueId): void {
     const summary = this.#summaries.get(callee);
     if (summary === undefined) return;
     const isNew = this.#facts.kind.get(op) === Op.construct;
-    const actual = (root: RootId): RootId[] => this.#actual(root, isNew ? to : receiver, argument);
-    for (const [key, at] of summary.effects) {
+    const self = isNew ? to : receiver;
+    for (const [key, effect] of summary.effects) {
       const root = Math.floor(key / kinds);
-      for (const mapped of actual(root)) this.#effect(key % kinds, mapped, at, op);
+      const { base, deep, field } = this.#roots.get(root);
+      // What a constructor does to the object that it makes changes nothing that was there before.
+      if (isNew && base === 'this') continue;
+      const kind = key % kinds;
+      const exact = deep || field !== -1 || argument === null ? effect.value : this.#valueOf(root, self, argument);
+      const actual = this.#actual(root, self, argument);
+      for (const mapped of actual) this.#effect(kind, mapped, effect.op, op, exact);
+      if (kind !== Effect.read) this.#changeObject(kind, exact, effect.op, op, actual);
     }
+    const order = argument ?? noArgument;
     for (const [root, into] of summary.keeps) {
-      const targets = [...into].flatMap(actual);
-      const value = this.#valueOf(root, receiver, argument);
-      this.#link(value, targets);
-      for (const target of into) this.#addInner(this.#valueOf(target, isNew ? to : receiver, argument), this.#selfOf(value));
+      const value = this.#valueOf(root, receiver, order);
+      this.#link(value, [...into].flatMap((target) => this.#actual(target, self, argument)));
+      for (const target of into) this.#addInner(this.#valueOf(target, self, order), this.#selfOf(value));
     }
-    for (const root of summary.returnsSelf) this.#addSelf(to, actual(root));
-    for (const root of summary.returnsInner) this.#addInner(to, actual(root));
+    for (const root of summary.returnsSelf) this.#addSelf(to, this.#actual(root, self, argument));
+    for (const root of summary.returnsInner) this.#addInner(to, this.#actual(root, self, argument));
   }
 
-  #valueOf(root: RootId, receiver: ValueId, argument: (index: number) => ValueId): ValueId {
+  #valueOf(root: RootId, receiver: ValueId, argument: Argument): ValueId {
     const { base, id } = this.#roots.get(root);
     if (base === 'param') return argument(id);
     return base === 'this' ? receiver : NOTHING;
   }
 
-  #actual(root: RootId, receiver: ValueId, argument: (index: number) => ValueId): RootId[] {
+  #actual(root: RootId, receiver: ValueId, argument: Argument | null): RootId[] {
     const { base, deep } = this.#roots.get(root);
     if (base === 'variable') return [root];
-    const value = this.#valueOf(root, receiver, argument);
+    if (base === 'param' && argument === null) return [];
+    const value = this.#valueOf(root, receiver, argument ?? noArgument);
     const onto = [...this.#selfOf(value)];
     const found = onto.map((target) => this.#roots.rebase(root, target, this.#hasFields(target)));
     if (deep) for (const inner of this.#innerOf(value)) found.push(this.#roots.deep(inner));
@@ -386,9 +491,10 @@ class Summariser {
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
       given.push(...this.#contentsOf(this.#facts.argument(call, index)));
     }
-    for (const [key, at] of summary.effects) {
+    for (const [key, effect] of summary.effects) {
       const { base } = this.#roots.get(Math.floor(key / kinds));
-      if (base === 'param') for (const root of given) this.#effect(key % kinds, root, at, op);
+      if (base === 'param') for (const root of given) this.#effect(key % kinds, root, effect.op, op, effect.value);
+      if (key % kinds !== Effect.read) this.#changeObject(key % kinds, effect.value, effect.op, op, given);
     }
   }
 
@@ -397,6 +503,8 @@ class Summariser {
     let known = isInside;
     let unknown = false;
     for (const id of this.#origins.calleeTokens(op)) {
+      const token = this.#origins.tokens.get(id);
+      if (token.kind === 'bound' && token.stateful) this.#effect(Effect.stateful, -1, op, op);
       const shape = this.#shapeOf(id);
       if (shape === null) {
         unknown ||= this.#origins.tokens.get(id).kind === 'unknown';
@@ -404,7 +512,7 @@ class Summariser {
       }
       const model = this.#models.call(shape, isNew);
       if (model === null) unknown = true;
-      else this.#applyModel(op, model, receiver, to);
+      else this.#applyModel(op, model, token.kind === 'bound' ? token.receiver : receiver, to);
       known ||= model !== null;
     }
     if (!known || unknown) {
@@ -445,17 +553,38 @@ class Summariser {
   }
 
   #applyModel(op: OpId, model: Call, receiver: ValueId, to: ValueId): void {
-    const call = this.#facts.d.get(op);
-    const argument = (index: number): ValueId => this.#facts.argument(call, index);
-    const all = Array.from({ length: this.#facts.callCount.get(call) }, (_, index) => argument(index));
-    const chosen = (index: number): ValueId[] => (index < 0 ? all : [argument(index)]);
-    for (const target of model.mutates ?? []) {
-      for (const value of target === 'this' ? [receiver] : chosen(target)) this.#onRoots(Effect.mutate, this.#selfOf(value), op);
+    const args = this.#argumentsOf(op);
+    const registersNothing = model.ruptures?.every(({ callback, from }) => callback === 'functions' && args.length <= (from ?? 0)) === true;
+    // `app.get('title')` reads a setting: what takes callbacks and gets none changes nothing.
+    if (registersNothing && (model.ruptures?.length ?? 0) > 0) return;
+    for (const target of model.mutates ?? noTargets) {
+      if (target === 'this') this.#change(Effect.mutate, receiver, op);
+      else for (const value of chosen(args, target)) this.#change(Effect.mutate, value, op);
     }
-    for (const index of model.keeps ?? []) for (const value of chosen(index)) this.#keepIn(value, [receiver, to]);
+    for (const index of model.keeps ?? noTargets) {
+      for (const value of chosen(args, index as number)) this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
+    }
     if (model.stateful) this.#effect(Effect.stateful, -1, op, op);
     if (model.does?.includes('process')) this.#effect(Effect.process, -1, op, op);
-    for (const ref of this.#models.refs(model.returns ?? 'fresh')) this.#giveRef(ref, receiver, to, all);
+    if (model.returns === undefined || model.returns === 'fresh') return;
+    for (const ref of this.#models.refs(model.returns)) this.#giveRef(ref, receiver, to, args);
+  }
+
+  /** `Object`, `Promise`, a package: it keeps nothing of what its functions are given. */
+  #isNamespace(receiver: ValueId): boolean {
+    const tokens = this.#origins.tokensOf(receiver);
+    return tokens.length > 0 && tokens.every((id) => {
+      const token = this.#origins.tokens.get(id);
+      return token.kind === 'external' && token.site === -1;
+    });
+  }
+
+  #argumentsOf(op: OpId): readonly ValueId[] {
+    const call = this.#facts.d.get(op);
+    const count = this.#facts.callCount.get(call);
+    const args: ValueId[] = [];
+    for (let index = 0; index < count; index++) args.push(this.#facts.argument(call, index));
+    return args;
   }
 
   #keepIn(value: ValueId, holders: readonly ValueId[]): void {
@@ -463,7 +592,7 @@ class Summariser {
       if (holder === NOTHING) continue;
       this.#addInner(holder, this.#selfOf(value));
       this.#addInner(holder, this.#innerOf(value));
-      this.#link(value, [...this.#contentsOf(holder)]);
+      this.#link(value, this.#selfOf(holder).map((root) => this.#roots.deep(root)));
     }
   }
 
@@ -495,11 +624,11 @@ class Summariser {
   #callUnknown(op: OpId, receiver: ValueId, to: ValueId): void {
     this.#effect(Effect.unknown, -1, op, op);
     const call = this.#facts.d.get(op);
-    this.#onRoots(Effect.hand, this.#selfOf(receiver), op);
+    this.#change(Effect.hand, receiver, op);
     this.#addSelf(to, this.#contentsOf(receiver));
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
       const value = this.#facts.argument(call, index);
-      this.#onRoots(Effect.hand, this.#selfOf(value), op);
+      this.#change(Effect.hand, value, op);
       this.#addSelf(to, this.#contentsOf(value));
     }
   }
@@ -523,13 +652,22 @@ function emptySummary(): Summary {
   return { effects: new Map(), returnsSelf: new Set(), returnsInner: new Set(), keeps: new Map() };
 }
 
+const noTargets: readonly ('this' | number)[] = [];
+
+/** `-1` stands for all arguments. */
+function chosen(args: readonly ValueId[], index: number): readonly ValueId[] {
+  return index < 0 ? args : args.slice(index, index + 1);
+}
+
 const mostRoots = 48;
 
-function addAll(sets: Map<ValueId, Set<RootId>>, value: ValueId, roots: Iterable<RootId>): void {
-  if (value === NOTHING) return;
-  let set = sets.get(value);
-  for (const root of roots) {
-    if (set === undefined) sets.set(value, (set = new Set()));
-    if (set.size < mostRoots) set.add(root);
-  }
+/** True if anything is new. */
+function addAll(sets: Map<ValueId, RootId[]>, value: ValueId, roots: readonly RootId[]): boolean {
+  if (value === NOTHING || roots.length === 0) return false;
+  let list = sets.get(value);
+  if (list === undefined) sets.set(value, (list = []));
+  const before = list.length;
+  // Lists are short: a value is part of one or two things, or of more than it is worth to tell apart.
+  for (const root of roots) if (list.length < mostRoots && !list.includes(root)) list.push(root);
+  return list.length > before;
 }

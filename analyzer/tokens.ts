@@ -28,6 +28,8 @@ export type Token =
       readonly receiver: ValueId;
       readonly args: readonly ValueId[];
       readonly promisified: boolean;
+      /** It remembers something from call to call (`_.memoize(fn)`). */
+      readonly stateful: boolean;
     };
 
 export const UNKNOWN: TokenId = 0;
@@ -68,11 +70,11 @@ export class TokenTable {
     return id;
   }
 
-  bound(target: TokenId, receiver: ValueId, args: readonly ValueId[], promisified: boolean): TokenId {
-    const key = `${target} ${receiver} ${promisified} ${args.join(' ')}`;
+  bound(target: TokenId, receiver: ValueId, args: readonly ValueId[], promisified: boolean, stateful = false): TokenId {
+    const key = `${target} ${receiver} ${promisified} ${stateful} ${args.join(' ')}`;
     let id = this.#bound.get(key);
     if (id === undefined) {
-      id = this.make({ kind: 'bound', target, receiver, args, promisified });
+      id = this.make({ kind: 'bound', target, receiver, args, promisified, stateful });
       this.#bound.set(key, id);
     }
     return id;

@@ -9,7 +9,8 @@
  * Tokens move along copies; loads, stores and calls add copies as tokens arrive at what they work on.
  */
 import type { Call, Rupture, ValueRef } from '../models/types.js';
-import { ANY_PROPERTY, type AtomId, type Facts, type FunctionFact, FunctionFlag, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
+import { cloneFunction, cloneSize, markWrappers } from './clone-function.js';
+import { ANY_PROPERTY, type AtomId, type Facts, type FunctionFact, FunctionFlag, type FunctionId, NOTHING, Op, type OpId, type TokenSeed, type ValueId } from './facts.js';
 import { IntList } from './int-list.js';
 import type { External, Unloaded } from './load-modules.js';
 import type { Models, Ref, Shape } from './models.js';
@@ -50,7 +51,8 @@ type Use =
   | { readonly kind: 'inPlace'; readonly params: readonly ValueRef[]; readonly call: CallView; readonly result: ValueId }
   | { readonly kind: 'await'; readonly to: ValueId }
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
-  | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean }
+  | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
+  | { readonly kind: 'keep'; readonly from: ValueId }
   | { readonly kind: 'escape' };
 
 /** A call as its callee sees it. */
@@ -96,9 +98,18 @@ class Solver {
   readonly #made = new Map<string, TokenId>();
   readonly #callbacks: CallbackUse[] = [];
   readonly #escaped = new Set<FunctionId>();
+  readonly #escapedTokens = new Set<TokenId>();
   readonly #called = new Set<FunctionId>();
   readonly #receiverOf = new Map<OpId, ValueId>();
+  /** Copies by original and call. */
+  readonly #cloned = new Map<FunctionId, Map<OpId, FunctionFact>>();
+  #cloneBudget = 0;
+  /** Values that come from other modules and packages. */
+  readonly #loaded: ValueId[] = [];
+  readonly #laid = new Map<Use, Set<ValueId>>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
+  /** While the result of a call is given: what it makes remembers. */
+  #givesStateful = false;
   #unknownSource: ValueId = NOTHING;
   readonly #prototype: AtomId;
   readonly #resolved: AtomId;
@@ -126,15 +137,20 @@ class Solver {
   // ------------------------------------------------------------------------------------------------ start
 
   seed(externals: readonly External[], unloaded: readonly Unloaded[]): void {
+    markWrappers(this.#facts);
+    this.#cloneBudget = Math.max(20_000, this.#facts.valueCount);
     for (const fn of this.#facts.functions) this.#seedFunction(fn);
-    for (const seed of this.#facts.seeds) {
-      if (seed.kind === 'function') this.#add(seed.value, this.#tokens.function(seed.fn));
-      else if (seed.kind === 'global') this.#seedGlobal(seed.value, seed.name);
-      else this.#add(seed.value, this.#tokens.make({ ...seed, kind: 'object', proto: NOTHING }));
-    }
+    for (const seed of this.#facts.seeds) this.#seed(seed);
     for (const external of externals) this.#seedExternal(external);
     for (const { value } of unloaded) this.#add(value, UNKNOWN);
+    for (const { value } of [...externals, ...unloaded]) this.#loaded.push(value);
     for (let op = 0; op < this.#facts.kind.length; op++) this.#seedOp(op);
+  }
+
+  #seed(seed: TokenSeed): void {
+    if (seed.kind === 'function') this.#add(seed.value, this.#tokens.function(seed.fn));
+    else if (seed.kind === 'global') this.#seedGlobal(seed.value, seed.name);
+    else this.#add(seed.value, this.#tokens.make({ kind: 'object', type: seed.type, start: seed.start, fn: seed.fn, proto: NOTHING }));
   }
 
   #seedFunction(fn: FunctionFact): void {
@@ -331,6 +347,10 @@ class Solver {
         return this.#copyProperties(token, use.to);
       case 'bind':
         return this.#bind(token, use);
+      case 'keep':
+        // `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`.
+        if (!this.#isSharedNamespace(token)) this.#store(token, ANY_PROPERTY, use.from);
+        return;
       case 'escape':
         return this.#escape(token);
     }
@@ -379,7 +399,7 @@ class Solver {
     if (token.kind === 'bound') return;
     if (use.atom === ANY_PROPERTY) {
       this.#edge(this.#allProperties(id), use.to);
-      if (token.kind === 'external') this.#loadFromShape(token.shape, token.site, '*', use);
+      if (token.kind === 'external' && this.#models.isUnknown(token.shape)) this.#loadFromShape(token.shape, token.site, '*', use);
       return;
     }
     const name = this.#facts.atomName(use.atom);
@@ -387,9 +407,18 @@ class Solver {
     if (token.kind === 'external') return this.#loadFromShape(token.shape, token.site, name, use);
     if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
     this.#loadGetter(id, name, use);
-    if (token.proto !== NOTHING) this.#use(token.proto, use);
+    if (token.proto !== NOTHING) this.#lay(token.proto, use);
     const member = this.#typeMember(token.type, name);
     if (member !== null) this.#addShape(use.to, member, -1);
+  }
+
+  /** A load goes on where the object inherits from, once: classes may inherit from each other in circles. */
+  #lay(value: ValueId, use: Extract<Use, { kind: 'load' }>): void {
+    let laid = this.#laid.get(use);
+    if (laid === undefined) this.#laid.set(use, (laid = new Set()));
+    if (laid.has(value)) return;
+    laid.add(value);
+    this.#use(value, use);
   }
 
   #typeMember(type: string, name: string): Shape | null {
@@ -399,8 +428,9 @@ class Solver {
   }
 
   #loadGetter(id: TokenId, name: string, use: Extract<Use, { kind: 'load' }>): void {
-    const getter = this.#tokens.knownProperties(id)?.get(this.#facts.atom(`get ${name}`));
-    if (getter === undefined) return;
+    const atom = this.#facts.knownAtom(`get ${name}`);
+    if (atom === undefined) return;
+    const getter = this.#property(id, atom);
     const view: CallView = {
       op: use.op,
       to: use.to,
@@ -419,7 +449,7 @@ class Solver {
       return;
     }
     const superclass = this.#facts.classes.get(fn)?.superclass;
-    if (superclass !== undefined) this.#use(superclass, use);
+    if (superclass !== undefined) this.#lay(superclass, use);
     this.#loadGetter(id, this.#facts.atomName(use.atom), use);
   }
 
@@ -432,6 +462,7 @@ class Solver {
     const { start } = this.#facts.fn(fn);
     token = this.#tokens.make({ kind: 'object', type: 'Prototype', fn, start, proto });
     this.#instances.set(key, token);
+    this.#add(this.#property(token, this.#facts.atom('constructor')), this.#tokens.function(fn));
     if (proto !== NOTHING) {
       this.#use(superclass, { kind: 'load', atom: this.#prototype, to: proto, receiver: superclass, op: -1 });
     }
@@ -452,6 +483,11 @@ class Solver {
     }
     if (token.kind === 'function' && atom === this.#prototype) this.#add(this.#property(id, atom), this.#prototypeOf(token.fn));
     this.#edge(from, this.#property(id, atom));
+  }
+
+  #isSharedNamespace(id: TokenId): boolean {
+    const token = this.#tokens.get(id);
+    return token.kind === 'external' && token.site === -1;
   }
 
   #copyProperties(id: TokenId, to: ValueId): void {
@@ -502,15 +538,20 @@ class Solver {
   #indirectCall(id: TokenId, name: 'bind' | 'call' | 'apply', view: CallView): void {
     const receiver = view.args[0] ?? NOTHING;
     if (name === 'bind') {
-      // `f = f.bind(…)` in a loop would give ever new functions.
-      const target = this.#tokens.get(id);
-      if (target.kind === 'bound' && this.#tokens.get(target.target).kind === 'bound') this.#add(view.to, UNKNOWN);
-      else this.#add(view.to, this.#tokens.bound(id, receiver, view.args.slice(1), false));
+      this.#add(view.to, this.#boundTo(id, receiver, view.args.slice(1)));
       return;
     }
     this.#receiverOf.set(view.op, receiver);
     const args = name === 'call' ? view.args.slice(1) : [this.#contents(view.args[1] ?? NOTHING, view.op)];
     this.#call(id, { ...view, receiver, args, spread: name === 'call' ? view.spread - 1 : 0 });
+  }
+
+  /** A function that is bound already keeps its receiver; and `f = f.bind(…)` in a loop must not give ever new functions. */
+  #boundTo(id: TokenId, receiver: ValueId, args: readonly ValueId[]): TokenId {
+    const token = this.#tokens.get(id);
+    if (token.kind !== 'bound') return this.#tokens.bound(id, receiver, args, false);
+    if (args.length === 0) return id;
+    return token.args.length > 4 ? UNKNOWN : this.#tokens.bound(token.target, token.receiver, [...token.args, ...args], token.promisified);
   }
 
   #contents(value: ValueId, op: OpId): ValueId {
@@ -533,7 +574,7 @@ class Solver {
           promisified: view.promisified || token.promisified,
         });
       case 'external':
-        return this.#callExternal(token.shape, view);
+        return this.#callExternal(token.shape, token.site, view);
       case 'unknown':
         this.#add(view.to, UNKNOWN);
         for (const arg of view.args) this.#use(arg, { kind: 'escape' });
@@ -543,8 +584,43 @@ class Solver {
     }
   }
 
-  #callFunction(id: TokenId, fnId: FunctionId, view: CallView): void {
-    const fn = this.#facts.fn(fnId);
+  /** The function itself for its first call, a copy for each further one, if its calls are to be told apart. */
+  #forCall(fn: FunctionFact, op: OpId): FunctionFact {
+    if ((fn.flags & FunctionFlag.wrapper) === 0 || op < 0) return fn;
+    const known = this.#cloned.get(fn.id);
+    if (known === undefined) {
+      this.#cloned.set(fn.id, new Map([[op, fn]]));
+      return fn;
+    }
+    let copy = known.get(op);
+    if (copy !== undefined) return copy;
+    // A wrapper that calls itself from its copies would be copied for ever.
+    const caller = this.#facts.fn(this.#facts.owner.get(op));
+    const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
+    if (isNested || this.#cloneBudget < cloneSize(fn)) return fn;
+    this.#cloneBudget -= cloneSize(fn);
+    const clone = cloneFunction(this.#facts, fn);
+    copy = clone.root;
+    known.set(op, copy);
+    for (let next = clone.firstFunction; next < this.#facts.functions.length; next++) this.#seedFunction(this.#facts.fn(next));
+    for (const seed of clone.seeds) this.#seed(seed);
+    for (const value of this.#loaded) {
+      if (value >= fn.valueStart && value < fn.valueEnd) this.#edge(value, value + clone.valueDelta);
+    }
+    for (let next = clone.firstOp; next < clone.lastOp; next++) this.#seedOp(next);
+    return copy;
+  }
+
+  #isWithin(caller: FunctionFact, fn: FunctionFact): boolean {
+    for (let at: FunctionFact | undefined = caller; at !== undefined; at = this.#facts.functions[at.parent]) {
+      if (at.origin === fn.origin) return true;
+    }
+    return false;
+  }
+
+  #callFunction(id: TokenId, called: FunctionId, view: CallView): void {
+    const fn = this.#forCall(this.#facts.fn(called), view.op);
+    const fnId = fn.id;
     if (view.op >= 0) this.#callees.add(view.op, fnId);
     this.#called.add(fnId);
     this.#passArguments(fn, view.args, view.spread);
@@ -556,6 +632,9 @@ class Solver {
   }
 
   #passArguments(fn: FunctionFact, args: readonly ValueId[], spread: number): void {
+    if (fn.list !== NOTHING) {
+      for (const arg of args) this.#use(fn.list, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+    }
     for (const [index, param] of fn.params.entries()) {
       if (index === fn.rest) {
         for (const arg of args.slice(index)) this.#use(param, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
@@ -582,13 +661,31 @@ class Solver {
   }
 
   #escape(id: TokenId): void {
+    if (this.#escapedTokens.has(id)) return;
+    this.#escapedTokens.add(id);
     const fn = this.#tokens.functionOf(id);
     if (fn !== null) this.#escaped.add(fn);
+    const token = this.#tokens.get(id);
+    // Methods of an object go where the object goes.
+    if (token.kind === 'object') this.#use(this.#allProperties(id), { kind: 'escape' });
+    if (token.kind === 'object' && token.proto !== NOTHING) this.#use(token.proto, { kind: 'escape' });
   }
 
   // ------------------------------------------------------------------------------------------------ models
 
-  #callExternal(shape: Shape, view: CallView): void {
+  #callExternal(shape: Shape, site: number, view: CallView): void {
+    if (shape.typeName === 'Resolver' && site >= 0) {
+      // `resolve(value)` of `new Promise((resolve) => …)`: what the promise gives.
+      this.#use(view.args[0] ?? NOTHING, { kind: 'await', to: this.#property(this.#madeAt(site, 'Promise'), this.#resolved) });
+      return;
+    }
+    if (shape.path === 'Proxy' && view.isNew) {
+      // A second name for its target; its traps may run at any access.
+      this.#edge(view.args[0] ?? NOTHING, view.to);
+      this.#use(view.args[1] ?? NOTHING, { kind: 'escape' });
+      return;
+    }
+    if (shape.path === 'Promise.reject') this.#edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const call = this.#models.call(shape, view.isNew);
     if (call === null) {
       // Nobody says what it does: it may call what it is given, now or later.
@@ -651,6 +748,17 @@ class Solver {
     if (token.kind === 'bound') this.#edge(token.receiver, fn.receiver);
     else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0) this.#edge(use.call.receiver, fn.receiver);
     if (rupture.kind === 'sync' && op >= 0) this.#inPlaceCallees.add(op, fnId);
+    // `list.forEach(fn, thisArg)`
+    const after = use.use.argument + 1;
+    if (rupture.kind === 'sync' && token.kind === 'function') this.#edge(use.call.args[after] ?? NOTHING, fn.receiver);
+    if (rupture.kind === 'post' && this.#catches(use.use)) this.#edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
+  }
+
+  /** `promise.catch(fn)`, and the second callback of `then` */
+  #catches(use: CallbackUse): boolean {
+    if (use.op < 0 || this.#facts.kind.get(use.op) !== Op.method) return false;
+    const name = this.#facts.atomName(this.#facts.c.get(use.op));
+    return name === 'catch' || (name === 'then' && use.argument === 1);
   }
 
   /** A value that holds what a model says that a parameter or result is. */
@@ -696,7 +804,7 @@ class Solver {
       }
       case 'bound':
       case 'promisified':
-        return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'bind', view: { ...view, to }, promisified: ref.kind === 'promisified' });
+        return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'bind', view: { ...view, to }, promisified: ref.kind === 'promisified', stateful: this.#givesStateful });
       case 'type':
         return this.#giveType(ref.name, to, view);
     }
@@ -739,16 +847,17 @@ class Solver {
 
   #bind(id: TokenId, use: Extract<Use, { kind: 'bind' }>): void {
     const token = this.#tokens.get(id);
-    if (token.kind === 'unknown') this.#add(use.view.to, UNKNOWN);
-    else if (token.kind === 'bound') this.#add(use.view.to, id);
-    else if (token.kind !== 'object') this.#add(use.view.to, this.#tokens.bound(id, NOTHING, [], use.promisified));
+    // A bound function is bound no deeper than twice.
+    const isDeep = token.kind === 'bound' && this.#tokens.get(token.target).kind === 'bound';
+    if (token.kind === 'unknown' || isDeep) this.#add(use.view.to, UNKNOWN);
+    else if (token.kind !== 'object') this.#add(use.view.to, this.#tokens.bound(id, NOTHING, [], use.promisified, use.stateful));
   }
 
   #keep(call: Call, view: CallView): void {
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
-        this.#use(view.isNew ? view.to : view.receiver, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+        this.#use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: arg });
         for (const target of call.mutates ?? []) {
           if (target === 'this' || target < 0) continue;
           this.#use(view.args[target] ?? NOTHING, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
@@ -763,12 +872,30 @@ class Solver {
 
   #giveResult(call: Call, view: CallView): void {
     if (view.to === NOTHING) return;
+    this.#givesStateful = call.stateful === true;
     if (call.promise || call.promiseWithoutCallback || view.promisified) {
-      const resolved = this.#refValue(call.returns ?? 'fresh', view);
+      // `Promise.all(list)`: what each promise in the list gives, in a list.
+      const ofList = call.promise === true && call.returns?.startsWith('copy ') === true;
+      const given = ofList ? { ...view, args: view.args.map((arg) => this.#awaitedContents(arg)) } : view;
+      const byResolver = call.ruptures?.some(({ params }) => params?.includes('Resolver')) === true;
+      const resolved = this.#refValue(byResolver ? 'fresh' : (call.returns ?? 'fresh'), given);
       this.#addPromise(view.op, view.to, resolved);
     } else {
       this.#give(call.returns ?? 'fresh', view.to, view);
     }
+  }
+
+  #awaitedContents(list: ValueId): ValueId {
+    if (list === NOTHING) return NOTHING;
+    const items = this.#facts.newValue();
+    const awaited = this.#facts.newValue();
+    this.#use(list, { kind: 'load', atom: ANY_PROPERTY, to: items, receiver: NOTHING, op: -1 });
+    this.#use(items, { kind: 'await', to: awaited });
+    const array = this.#facts.newValue();
+    const token = this.#tokens.make({ kind: 'object', type: 'Array', fn: 0, start: 0, proto: NOTHING });
+    this.#edge(awaited, this.#property(token, ANY_PROPERTY));
+    this.#add(array, token);
+    return array;
   }
 
   #addPromise(op: OpId, to: ValueId, resolved: ValueId): void {

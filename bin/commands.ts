@@ -92,9 +92,10 @@ async function printText(program: FluxionProgram): Promise<string> {
 
 async function writeFolder(program: FluxionProgram, out: string, entry: string, cwd: string): Promise<void> {
   const { emitFiles } = await import('../flx/emit/files.js');
+  const { realFolder } = await import('../flx/emit/real-folder.js');
   const { writeOutput } = await import('../flx/emit/write-output.js');
   const { resolveEntry } = await import('../analyzer/resolve-entry.js');
-  await writeOutput(out, emitFiles(program), [resolveEntry(entry, cwd)]);
+  await writeOutput(out, emitFiles(program, realFolder(out)), [resolveEntry(entry, cwd)]);
 }
 
 function withNewline(text: string): string {

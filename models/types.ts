@@ -124,6 +124,8 @@ export interface TypeModel {
   readonly events?: { readonly [event: string]: EventModel };
   /** Two values of this type are told apart by where they were made (routers, apps, servers). */
   readonly identity?: boolean;
+  /** Values of this type are taken for one and the same, as a request leads to it (`req.app`). */
+  readonly one?: boolean;
   /** What methods do that are neither listed nor inherited; without it they are unknown. */
   readonly others?: Call;
   /** What `await` of such a value and the first parameter of its `then` give, for types that extend `Promise`. */

@@ -21,7 +21,7 @@ export function chooseCuts(
   const cuts = new Map<string, Cut>();
   for (const part of pipeline.parts.list) {
     for (const stream of part.streams) {
-      if (stream.type !== 'post' || placed.get(part.id)?.placement === undefined) continue;
+      if (stream.type !== 'post' || stream.to.every((to) => placed.get(to)?.placement === placed.get(part.id)?.placement)) continue;
       for (const cut of cutsOf(pipeline, part, stream, placed, messages, names)) cuts.set(`${cut.dest} ${cut.start}`, cut);
     }
   }
@@ -60,9 +60,9 @@ type CallbackCut = Omit<Extract<Cut, { kind: 'callback' }>, 'module' | 'dest' | 
 
 function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
   const bound: string[] = [];
-  for (const fact of pipeline.facts.variables.values()) {
-    const isTarget = fact.owner === dest.fn.id && fact.start >= cut.targetStart && fact.start < cut.targetEnd;
-    if (isTarget) bound.push(fact.name);
+  for (let value = dest.fn.valueStart; value < dest.fn.valueEnd; value++) {
+    const fact = pipeline.facts.variables.get(value);
+    if (fact?.owner === dest.fn.id && fact.start >= cut.targetStart && fact.start < cut.targetEnd) bound.push(fact.name);
   }
   return {
     bound,

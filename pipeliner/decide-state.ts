@@ -23,23 +23,24 @@ export type Decision =
 
 const main: PartId = 0;
 
-export function decideState(state: State, flows: Flows): ReadonlyMap<Group, Decision> {
+/** `outsiders` stands for code that nobody knows: what it changes changes at any time, at home. */
+export function decideState(state: State, flows: Flows, outsiders: PartId): ReadonlyMap<Group, Decision> {
   const decisions = new Map<Group, Decision>();
   for (const group of state.groups) {
-    const decision = decide(group, flows);
+    const decision = decide(group, flows, outsiders);
     if (decision !== null) decisions.set(group, decision);
   }
   return decisions;
 }
 
-function decide(group: Group, flows: Flows): Decision | null {
-  const parts = touching(group, () => true);
+function decide(group: Group, flows: Flows, outsiders: PartId): Decision | null {
+  const parts = touching(group, (_, part) => part !== outsiders);
   if (parts.length === 0 || group.cells.every((cell) => cell.origin === 'outside' && !isChangedAtAll(cell))) return null;
   if (group.cells.every((cell) => cell.request !== null)) return { kind: 'stream', group, parts };
   const declaredBy = [...new Set(group.cells.flatMap((cell) => cell.declaredBy))];
   const inFlow = group.cells.every((cell) => cell.origin === 'flow');
   if (inFlow && parts.every((part) => declaredBy.includes(part))) return null;
-  return inFlow ? decideInFlow(group, parts, declaredBy, flows) : decideStartUp(group, parts, flows);
+  return inFlow ? decideInFlow(group, parts, declaredBy, flows) : decideStartUp(group, parts, flows, outsiders);
 }
 
 function isChangedAtAll(cell: Cell): boolean {
@@ -57,13 +58,13 @@ function isChangedBy(cell: Cell, part: PartId): boolean {
   return touch !== undefined && changes(touch);
 }
 
-function decideStartUp(group: Group, parts: readonly PartId[], flows: Flows): Decision | null {
+function decideStartUp(group: Group, parts: readonly PartId[], flows: Flows, outsiders: PartId): Decision | null {
   const changers = touching(group, isChangedBy);
   const later = changers.filter((part) => part !== main);
   const users = parts.filter((part) => part !== main);
   if (users.length === 0) return null;
   if (later.length === 0) return decideUnchangedLater(group, parts, changers, flows);
-  const mainTakesPart = changers.includes(main) || readsBinding(group);
+  const mainTakesPart = changers.includes(main) || changers.includes(outsiders) || readsBinding(group);
   const taking = mainTakesPart ? [main, ...users] : users;
   if (users.length === 1 && !mainTakesPart) return { kind: 'scope', group, parts: users, owner: users[0] as PartId };
   // Without a start between them main has ended before the next part runs, and that one before the next.

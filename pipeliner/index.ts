@@ -13,7 +13,7 @@ import { type Decision, decideState } from './decide-state.js';
 import { Flows } from './flows.js';
 import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
-import { type Cell, collectState, type Group, type State } from './state.js';
+import { type Cell, collectState, type Group, isLocal, type State } from './state.js';
 import { tagGroups, type Tags } from './tag-groups.js';
 import { type ProgramCode, writeCode } from './write-code.js';
 import { Messages } from './write-messages.js';
@@ -22,13 +22,14 @@ export function buildProgram(pipeline: Pipeline): FluxionProgram {
   const { facts, parts } = pipeline;
   const flows = new Flows(facts, parts);
   const state = collectState(pipeline);
-  const decisions = decideState(state, flows);
+  const decisions = decideState(state, flows, parts.outsiders.id);
   const tags = tagGroups(facts, state, decisions, parts.list);
   const names = nameFluxions(facts, parts.list);
   const messages = new Messages(facts, parts, state, decisions);
   const placed = placeFluxions({ pipeline, flows, decisions, messages, names });
   const code = writeCode(facts, parts, names);
-  const builder: Builder = { pipeline, state, decisions, tags, names, messages, code };
+  const contexts = listContexts(decisions);
+  const builder: Builder = { pipeline, state, decisions, tags, names, messages, code, contexts };
   const entry = facts.modules[0]?.id ?? '';
   return {
     version: 1,
@@ -53,6 +54,7 @@ interface Builder {
   readonly names: ReadonlyMap<PartId, string>;
   readonly messages: Messages;
   readonly code: ProgramCode;
+  readonly contexts: ReadonlyMap<PartId, readonly string[]>;
 }
 
 function nameOf(builder: Builder, part: PartId): string {
@@ -69,7 +71,7 @@ function makeFluxion(
     id: nameOf(builder, part.id),
     kind: part.kind,
     tags: builder.tags.ofPart.get(part.id) ?? [],
-    context: contextOf(builder, part),
+    context: builder.contexts.get(part.id) ?? [],
     streams: part.streams.map((stream) => makeStream(builder, stream)),
     at: placeOf(builder, part),
     placement,
@@ -85,30 +87,35 @@ function placeOf(builder: Builder, part: Part): Place {
 }
 
 /** Variables that live where the fluxion lives: what it keeps, shares, or reads and nothing changes. */
-function contextOf(builder: Builder, part: Part): string[] {
-  const found: { name: string; order: number }[] = [];
-  for (const [group, decision] of builder.decisions) {
-    if (!isContextOf(decision, part)) continue;
+function listContexts(decisions: ReadonlyMap<Group, Decision>): ReadonlyMap<PartId, string[]> {
+  const found = new Map<PartId, { name: string; order: number }[]>();
+  for (const [group, decision] of decisions) {
+    if (decision.kind === 'stream') continue;
     for (const cell of group.cells) {
-      const touch = cell.touches.get(part.id);
-      if (touch === undefined || cell.request !== null || cell.origin === 'outside') continue;
-      if (decision.kind === 'constant' && !touch.direct) continue;
-      found.push({ name: cell.name, order: touch.order });
+      if (cell.request !== null || cell.origin === 'outside' || cell.name === '' || isLocal(cell)) continue;
+      for (const { part, order, direct } of cell.touches.values()) {
+        if (!isContextOf(decision, part, direct)) continue;
+        const list = found.get(part);
+        if (list === undefined) found.set(part, [{ name: cell.name, order }]);
+        else list.push({ name: cell.name, order });
+      }
     }
   }
-  return [...new Set(found.sort((left, right) => left.order - right.order).map(({ name }) => name))];
+  return new Map([...found].map(([part, list]) => [part, inOrder(list)]));
 }
 
-function isContextOf(decision: Decision, part: Part): boolean {
+function inOrder(list: { readonly name: string; readonly order: number }[]): string[] {
+  return [...new Set(list.sort((left, right) => left.order - right.order).map(({ name }) => name))];
+}
+
+function isContextOf(decision: Exclude<Decision, { kind: 'stream' }>, part: PartId, direct: boolean): boolean {
   switch (decision.kind) {
     case 'constant':
-      return part.kind !== 'main' && decision.parts.includes(part.id);
+      return part !== 0 && direct;
     case 'scope':
-      return decision.owner === part.id;
+      return decision.owner === part;
     case 'share':
-      return decision.parts.includes(part.id);
-    case 'stream':
-      return false;
+      return decision.parts.includes(part);
   }
 }
 
@@ -159,7 +166,7 @@ function listVariables(builder: Builder): StateVariable[] {
 function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: string | null): StateVariable | null {
   const module = builder.pipeline.facts.modules[cell.module];
   const parts = [...cell.touches.keys()].filter((part) => isPartOf(builder, cell, decision, part));
-  if (module === undefined || cell.origin === 'outside' || parts.length === 0) return null;
+  if (module === undefined || cell.name === '' || cell.origin === 'outside' || parts.length === 0) return null;
   if (cell.origin === 'flow' && !crosses(cell)) return null;
   const isReply = decision.kind === 'stream' && tag !== null;
   const members = isReply ? [0, ...parts.filter((part) => builder.tags.ofPart.get(part)?.includes(tag))] : parts;

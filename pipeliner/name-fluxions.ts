@@ -4,7 +4,7 @@
  *          elsewhere do not change it (`post_upload_readFile`).
  */
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
-import type { Facts } from '../analyzer/facts.js';
+import type { Facts, FunctionId } from '../analyzer/facts.js';
 import { moduleWord } from './tag-groups.js';
 
 export function nameFluxions(facts: Facts, parts: readonly Part[]): ReadonlyMap<PartId, string> {
@@ -15,12 +15,14 @@ export function nameFluxions(facts: Facts, parts: readonly Part[]): ReadonlyMap<
 class Namer {
   readonly #facts: Facts;
   readonly #parts: readonly Part[];
+  readonly #first = new Map<FunctionId, Part>();
   readonly #stems = new Map<PartId, string>();
   readonly #inProgress = new Set<PartId>();
 
   constructor(facts: Facts, parts: readonly Part[]) {
     this.#facts = facts;
     this.#parts = parts;
+    for (const part of parts) if (part.kind !== 'rest') this.#first.set(part.fn.id, part);
   }
 
   names(): ReadonlyMap<PartId, string> {
@@ -79,7 +81,7 @@ class Namer {
 
   /** The function around a rest: its first part, or its name where it is a local function. */
   #ownerStem(part: Part): string {
-    const first = this.#parts.find((other) => other.fn.id === part.fn.id && other.kind !== 'rest');
+    const first = this.#first.get(part.fn.id);
     if (first !== undefined) return this.#stem(first);
     return word(part.fn.name) || `${this.#placeStem(part)}async`;
   }

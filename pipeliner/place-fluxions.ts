@@ -6,9 +6,10 @@
  *   group       what keeps or shares state that changes: one owner
  *   replicated  all else
  */
-import type { Part, PartEffect, PartId } from '../analyzer/cut-parts.js';
-import { Op, type OpId } from '../analyzer/facts.js';
+import type { Part, PartId } from '../analyzer/cut-parts.js';
+import { Op, Opaque, type OpId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
+import type { RootId } from '../analyzer/roots.js';
 import { calleeText } from '../analyzer/source-text.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import {
@@ -95,39 +96,39 @@ class Placer {
   /** Everything in what the part runs of which nobody can say what it does. */
   #obstacles(part: Part): Reason[] {
     const found = new Map<string, Reason>();
-    this.#input.pipeline.parts.eachEffect(part, (effect) => {
-      if (found.size >= mostReasons) return;
-      const obstacle = this.#obstacle(effect);
+    this.#input.pipeline.parts.eachEffect(part, (kind, root, _fn, op) => {
+      if (kind === Effect.read || kind === Effect.hand || found.size >= mostReasons) return;
+      const obstacle = this.#obstacle(kind, root, op);
       if (obstacle !== null && !found.has(obstacle.message)) found.set(obstacle.message, obstacle);
     });
     return [...found.values()];
   }
 
-  #obstacle(effect: PartEffect): Reason | null {
+  #obstacle(kind: number, root: RootId, op: OpId): Reason | null {
     const { facts, source } = this.#input.pipeline;
-    switch (effect.kind) {
+    switch (kind) {
       case Effect.unknown:
-        return reason(this.#unknownCall(effect.op), source.place(effect.op));
+        return reason(this.#unknownCall(op), source.place(op));
       case Effect.stateful:
-        return reason(hiddenState(calleeText(facts, source, effect.op)), source.place(effect.op));
+        return reason(hiddenState(calleeText(facts, source, op)), source.place(op));
       case Effect.process:
-        return reason(actsOnProcess(calleeText(facts, source, effect.op)), source.place(effect.op));
+        return reason(actsOnProcess(calleeText(facts, source, op)), source.place(op));
       case Effect.opaque:
-        return reason(opaqueCode(facts.d.get(effect.op) === 2 ? 'with' : 'eval'), source.place(effect.op));
+        return reason(opaqueCode(facts.d.get(op) === Opaque.with ? 'with' : 'eval'), source.place(op));
       default:
-        return this.#changeOutside(effect);
+        return this.#changeOutside(root, op);
     }
   }
 
   /** Changing what every module sees: globals, `process.env`, an imported package's exports. */
-  #changeOutside(effect: PartEffect): Reason | null {
-    if (effect.kind !== Effect.write && effect.kind !== Effect.mutate) return null;
+  #changeOutside(id: RootId, op: OpId): Reason | null {
+    if (id < 0) return null;
     const { pipeline } = this.#input;
-    const root = pipeline.effects.roots.get(effect.root);
+    const root = pipeline.effects.roots.get(id);
     if (root.base !== 'variable') return null;
     const variable = pipeline.facts.variables.get(pipeline.graph.aliases.get(root.id) ?? root.id);
     if (variable === undefined || variable.owner >= 0) return null;
-    return reason(opaqueCode(`changing the global "${variable.name}"`), pipeline.source.place(effect.op));
+    return reason(opaqueCode(`changing the global "${variable.name}"`), pipeline.source.place(op));
   }
 
   #unknownCall(op: OpId): Diagnostic {
@@ -146,7 +147,7 @@ class Placer {
 
   #addState(decision: Decision): void {
     if (decision.kind === 'scope') {
-      const names = decision.group.cells.filter((cell) => cell.touches.has(decision.owner)).map((cell) => `"${cell.name}"`);
+      const names = decision.group.cells.filter((cell) => cell.name !== '' && cell.touches.has(decision.owner)).map((cell) => `"${cell.name}"`);
       this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ')), this.#firstChange(decision)));
     } else if (decision.kind === 'share') {
       for (const part of decision.parts) if (part !== 0) this.#addShare(decision, part);
@@ -154,13 +155,22 @@ class Placer {
   }
 
   #addShare(decision: Extract<Decision, { kind: 'share' }>, part: PartId): void {
-    const others = decision.parts.filter((other) => other !== part).map((other) => `"${this.#name(other)}"`);
-    const listed = others.length > 3 ? `${others.slice(0, 3).join(', ')} and ${others.length - 3} more` : others.join(', ');
-    const name = decision.group.cells.find((cell) => cell.touches.has(part))?.name ?? decision.group.cells[0]?.name ?? '';
+    const listed = this.#listOthers(decision.parts, part);
+    const named = decision.group.cells.filter((cell) => cell.name !== '');
+    const name = (named.find((cell) => cell.touches.has(part)) ?? named[0])?.name ?? 'an object';
     const place = this.#firstChange(decision);
     if (!decision.perFlow) return this.#own1(part, reason(sharesState(name, listed === '' ? 'itself' : listed), place));
     this.#own.get(part)?.reasons.push(reason(oneRequest(name, listed), place));
-    for (const other of decision.parts) if (other !== part) this.#bonds.push({ left: part, right: other, name });
+    // A chain of bonds holds as well as one between each two.
+    const first = decision.parts.find((other) => other !== 0);
+    if (first !== undefined && first !== part) this.#bonds.push({ left: first, right: part, name });
+  }
+
+  #listOthers(parts: readonly PartId[], part: PartId): string {
+    const others = parts.slice(0, 4).filter((other) => other !== part).slice(0, 3);
+    const more = parts.length - 1 - others.length;
+    const listed = others.map((other) => `"${this.#name(other)}"`).join(', ');
+    return more > 0 ? `${listed} and ${more} more` : listed;
   }
 
   #own1(part: PartId, why: Reason): void {

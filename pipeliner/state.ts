@@ -5,21 +5,23 @@
  * Gives:   one Cell for each variable, and each field of `this`, that a part reads or changes, with who does what to it.
  *          Cells that may hold the same changing object are put into one Group.
  */
-import { declares, type Part, type PartEffect, type PartId } from '../analyzer/cut-parts.js';
-import { ANY_PROPERTY, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
+import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
+import { ANY_PROPERTY, FunctionFlag, type FunctionId, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import type { Root } from '../analyzer/roots.js';
+import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { LastingObjects } from './lasting-objects.js';
+import { ObjectReads } from './object-reads.js';
 
 export interface Touch {
   readonly part: PartId;
-  readonly reads: OpId[];
+  reads: OpId[];
   /** Bindings changed, and changes within the value. */
-  readonly writes: OpId[];
-  readonly mutations: OpId[];
+  writes: OpId[];
+  mutations: OpId[];
   /** Given to code that may change it. */
-  readonly hands: OpId[];
+  hands: OpId[];
   /** Order of first use among the part's cells; own code before that of functions it calls. */
   order: number;
   /** Used in the part's own code, not only in functions that it calls. */
@@ -49,6 +51,8 @@ export interface Cell {
   readonly travels: boolean;
   readonly isFunction: boolean;
   readonly touches: Map<PartId, Touch>;
+  /** What is changed: the object that it holds, or anything that can be reached through it. */
+  changed: 'nothing' | 'itself' | 'within';
 }
 
 export interface Group {
@@ -65,47 +69,74 @@ export interface State {
 export function collectState(pipeline: Pipeline): State {
   const collector = new Collector(pipeline);
   for (const part of pipeline.parts.list) collector.collect(part);
+  collector.collect(pipeline.parts.outsiders);
+  collector.collectReads();
   return collector.state();
 }
 
-const deepestReach = 96;
+const deepestReach = 4000;
 
 class Collector {
   readonly #pipeline: Pipeline;
   readonly #cells: Cell[] = [];
   readonly #byVariable = new Map<ValueId, Cell>();
   readonly #byField = new Map<string, Cell>();
+  /** For fields of `this`: the object that they are fields of. */
+  readonly #fieldOwners = new Map<Cell, TokenId>();
+  readonly #byObject = new Map<TokenId, Cell>();
   readonly #receivers = new Map<ValueId, number>();
+  readonly #lasting: LastingObjects;
   #order = 0;
   #part!: Part;
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline;
+    this.#lasting = new LastingObjects(pipeline);
     for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
   }
 
   collect(part: Part): void {
     this.#part = part;
     this.#order = 0;
-    this.#pipeline.parts.eachEffect(part, (effect) => this.#take(effect));
+    this.#pipeline.parts.eachEffect(part, (kind, root, fn, op, _at, value) => {
+      if (root >= 0) this.#take(kind, root, fn, op);
+      else if (value !== 0) this.#onObjects(kind, op, value);
+    });
   }
 
-  #take(effect: PartEffect): void {
-    if (effect.root < 0) return;
-    const root = this.#pipeline.effects.roots.get(effect.root);
-    const own = effect.fn === this.#part.fn.id;
-    if (root.base === 'variable') return this.#onVariable(root.id, root, effect, own);
+  #take(kind: number, id: RootId, fnId: FunctionId, op: OpId): void {
+    const root = this.#pipeline.effects.roots.get(id);
+    const own = fnId === this.#part.fn.id;
+    if (root.base === 'variable') return this.#onVariable(root.id, root, kind, op, own);
     // Parameters and `this` of functions that the part calls have been repeated for what they stand for.
     if (!own || this.#part.kind === 'main') return;
     const fn = this.#part.fn;
-    if (root.base === 'this') this.#onReceiver(fn.receiver, root, effect, own);
-    else this.#onVariable(fn.params[root.id] ?? 0, root, effect, own);
+    if (root.base === 'this') this.#onReceiver(fn.receiver, root, kind, op, own);
+    else this.#onVariable(fn.params[root.id] ?? 0, root, kind, op, own);
   }
 
-  #onVariable(value: ValueId, root: Root, effect: PartEffect, own: boolean): void {
-    if (this.#receivers.has(value)) return this.#onReceiver(value, root, effect, own);
+  /** An object that lasts is changed, whatever the name by which it was reached. */
+  #onObjects(kind: number, op: OpId, value: ValueId): void {
+    const deep = kind === Effect.hand;
+    for (const { token } of this.#reach(this.#pipeline.origins.tokensOf(value), deep)) {
+      if (this.#lasting.has(token)) this.#touch(this.#objectCell(token), kind, op, false, false);
+    }
+  }
+
+  #objectCell(id: TokenId): Cell {
+    const token = this.#lasting.representative(id);
+    let cell = this.#byObject.get(token);
+    if (cell === undefined) {
+      cell = this.#add({ name: '', module: 0, start: 0, variable: null, origin: 'startup', declaredBy: [0], tokens: [token] });
+      this.#byObject.set(token, cell);
+    }
+    return cell;
+  }
+
+  #onVariable(value: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
+    if (this.#receivers.has(value)) return this.#onReceiver(value, root, kind, op, own);
     const cell = this.#variableCell(value);
-    if (cell !== null) this.#touch(cell, effect, root.deep || effect.kind === Effect.mutate, own);
+    if (cell !== null) this.#touch(cell, kind, op, root.deep, own);
   }
 
   #variableCell(value: ValueId): Cell | null {
@@ -143,14 +174,21 @@ class Collector {
     return token.kind === 'external' && token.site === -1;
   }
 
-  #add(base: Omit<Cell, 'id' | 'request' | 'travels' | 'isFunction' | 'touches'>): Cell {
+  #add(base: Omit<Cell, 'id' | 'request' | 'travels' | 'isFunction' | 'touches' | 'changed'>): Cell {
     const cell: Cell = {
-      ...base,
       id: this.#cells.length,
+      name: base.name,
+      module: base.module,
+      start: base.start,
+      variable: base.variable,
+      origin: base.origin,
+      declaredBy: base.declaredBy,
+      tokens: base.tokens,
       request: this.#requestKind(base.tokens),
       travels: this.#travels(base.tokens),
       isFunction: base.tokens.length > 0 && base.tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
       touches: new Map(),
+      changed: 'nothing',
     };
     this.#cells.push(cell);
     return cell;
@@ -184,9 +222,9 @@ class Collector {
 
   // ------------------------------------------------------------------------------------------------- `this`
 
-  #onReceiver(receiver: ValueId, root: Root, effect: PartEffect, own: boolean): void {
+  #onReceiver(receiver: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
     const { origins, facts } = this.#pipeline;
-    if (root.field === -1 && (effect.kind === Effect.read || effect.kind === Effect.write)) return;
+    if (root.field === -1 && (kind === Effect.read || kind === Effect.write)) return;
     let found = false;
     for (const id of origins.tokensOf(receiver)) {
       const token = origins.tokens.get(id);
@@ -196,7 +234,7 @@ class Collector {
       const fields = root.field === -1 ? [...(origins.tokens.knownProperties(id)?.keys() ?? [])] : [root.field];
       for (const field of fields) {
         if (field === ANY_PROPERTY && root.field === -1) continue;
-        this.#touch(this.#fieldCell(id, field, token.fn), effect, root.deep, own);
+        this.#touch(this.#fieldCell(id, field, token.fn), kind, op, root.deep, own);
       }
     }
     if (found || root.field === -1) return;
@@ -209,7 +247,7 @@ class Collector {
       cell = this.#add({ name, module: place.module, start: place.start, variable: null, origin: 'startup', declaredBy: [0], tokens: [UNKNOWN] });
       this.#byField.set(key, cell);
     }
-    this.#touch(cell, effect, root.deep, own);
+    this.#touch(cell, kind, op, root.deep, own);
   }
 
   #fieldCell(token: TokenId, field: number, maker: number): Cell {
@@ -231,20 +269,61 @@ class Collector {
       tokens: origins.tokensOf(value),
     });
     this.#byField.set(key, cell);
+    this.#fieldOwners.set(cell, token);
     return cell;
   }
 
   // ------------------------------------------------------------------------------------------------ touches
 
-  #touch(cell: Cell, effect: PartEffect, deep: boolean, own: boolean): void {
-    let touch = cell.touches.get(this.#part.id);
+  #touch(cell: Cell, kind: number, op: OpId, deep: boolean, own: boolean): void {
+    const outsiders = this.#pipeline.parts.outsiders.id;
+    // What runs in a flow is that flow's; and what start-up code hands to code that nobody knows, that may change later.
+    if (this.#part.id === outsiders && cell.origin === 'flow') return;
+    const part = this.#part.id === 0 && kind === Effect.hand ? outsiders : this.#part.id;
+    let touch = cell.touches.get(part);
     if (touch === undefined) {
-      touch = { part: this.#part.id, reads: [], writes: [], mutations: [], hands: [], order: this.#order++, direct: own };
-      cell.touches.set(this.#part.id, touch);
+      touch = { part, reads: none, writes: none, mutations: none, hands: none, order: this.#order++, direct: own };
+      cell.touches.set(part, touch);
     }
     if (own) touch.direct = true;
-    const list = listFor(touch, effect.kind, deep);
-    if (list !== null && list.length < 8 && list.at(-1) !== effect.op) list.push(effect.op);
+    if (kind === Effect.hand || (kind !== Effect.read && deep)) cell.changed = 'within';
+    else if (kind === Effect.mutate && cell.changed === 'nothing') cell.changed = 'itself';
+    switch (kind) {
+      case Effect.read:
+        touch.reads = withOp(touch.reads, op);
+        break;
+      case Effect.write:
+        if (deep) touch.mutations = withOp(touch.mutations, op);
+        else touch.writes = withOp(touch.writes, op);
+        break;
+      case Effect.mutate:
+        touch.mutations = withOp(touch.mutations, op);
+        break;
+      case Effect.hand:
+        touch.hands = withOp(touch.hands, op);
+        break;
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------- object reads
+
+  /** Objects that change and are reached through no variable of start-up code: who reads them? */
+  collectReads(): void {
+    const changing = new Set<TokenId>();
+    for (const [token, cell] of this.#byObject) if ([...cell.touches.keys()].some((part) => part !== 0)) changing.add(token);
+    for (const cell of this.#cells) {
+      const later = [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch));
+      if (cell.origin !== 'startup' || !later || cell.changed === 'nothing') continue;
+      for (const { token } of this.#reach(cell.tokens, cell.changed === 'within')) changing.add(this.#lasting.representative(token));
+    }
+    if (changing.size === 0) return;
+    const readers = new ObjectReads(this.#pipeline, (id) => changing.has(this.#lasting.representative(id)));
+    for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
+      this.#part = part;
+      for (const run of part.runs) {
+        for (const { op, token } of readers.of(run)) this.#touch(this.#objectCell(token), Effect.read, op, false, false);
+      }
+    }
   }
 
   // ------------------------------------------------------------------------------------------------- groups
@@ -261,6 +340,8 @@ class Collector {
       if (a !== b) leader.set(a.id < b.id ? b : a, a.id < b.id ? a : b);
     };
     this.#uniteAliases(union);
+    this.#uniteFields(union);
+    this.#uniteUntraced(union);
     const groups = new Map<Cell, Cell[]>();
     for (const cell of this.#cells) {
       const list = groups.get(find(cell));
@@ -272,63 +353,111 @@ class Collector {
     return { cells: this.#cells, groups: made, groupOf, cellOf: (variable) => this.#byVariable.get(this.#pipeline.graph.aliases.get(variable) ?? variable) };
   }
 
+  /** Fields of an object, and a variable by which all of it is used, are one piece of state. */
+  #uniteFields(union: (left: Cell, right: Cell) => void): void {
+    const holders = new Map<TokenId, Cell[]>();
+    for (const cell of this.#cells) {
+      if (cell.request !== null || this.#fieldOwners.has(cell) || ![...cell.touches.keys()].some((part) => part !== 0)) continue;
+      for (const token of cell.tokens) holders.set(token, [...(holders.get(token) ?? []), cell]);
+    }
+    for (const [cell, owner] of this.#fieldOwners) for (const holder of holders.get(owner) ?? []) union(cell, holder);
+  }
+
+  /** Where it is not known what a variable holds, what its declaration was made from says what else is changed. */
+  #uniteUntraced(union: (left: Cell, right: Cell) => void): void {
+    for (const cell of this.#cells) {
+      if (cell.variable === null || cell.origin !== 'startup' || !this.#isUntraced(cell)) continue;
+      for (const alias of this.#pipeline.effects.aliases.get(cell.variable) ?? []) {
+        const other = this.#byVariable.get(this.#pipeline.graph.aliases.get(alias) ?? alias);
+        if (other !== undefined && other.origin === 'startup') union(cell, other);
+      }
+    }
+  }
+
+  #isUntraced(cell: Cell): boolean {
+    return cell.tokens.some((id) => {
+      const token = this.#pipeline.origins.tokens.get(id);
+      return token.kind === 'unknown' || (token.kind === 'external' && token.site >= 0);
+    });
+  }
+
   /** Two names for one object that changes are one piece of state. */
   #uniteAliases(union: (left: Cell, right: Cell) => void): void {
-    const changed = new Map<TokenId, Cell>();
-    for (const cell of this.#cells) {
-      if (cell.request !== null || !isMutated(cell)) continue;
-      for (const token of this.#reach(cell.tokens)) {
-        const other = changed.get(token);
-        if (other !== undefined) union(cell, other);
-        else changed.set(token, cell);
+    const changed = new Map<TokenId, Map<TokenId, Cell>>();
+    const candidates = this.#cells.filter((cell) => cell.tokens.length > 0 && cell.request === null && !isLocal(cell));
+    for (const cell of candidates) {
+      if (cell.changed === 'nothing') continue;
+      for (const { token, within } of this.#reach(cell.tokens, cell.changed === 'within')) {
+        const holders = changed.get(token);
+        if (holders === undefined) changed.set(token, new Map([[within, cell]]));
+        else if (!holders.has(within)) holders.set(within, cell);
       }
     }
-    for (const cell of this.#cells) {
-      if (cell.request !== null || isMutated(cell)) continue;
-      for (const token of this.#reach(cell.tokens)) {
-        const other = changed.get(token);
-        if (other !== undefined) union(cell, other);
+    for (const cell of candidates) {
+      for (const { token, within } of this.#reach(cell.tokens, true)) {
+        for (const [other, holder] of changed.get(token) ?? []) {
+          if (other === within || other === -1 || within === -1) union(cell, holder);
+        }
       }
     }
   }
 
-  /** Objects that can be reached through properties; functions close over variables, which have cells of their own. */
-  #reach(tokens: readonly TokenId[]): Set<TokenId> {
+  /**
+   * Objects that can be reached through properties; functions close over variables, which have cells of their own. What a
+   * constructor makes for its instance is another object for each instance: it is told apart by the instance it was
+   * reached through (`within`).
+   */
+  #reach(tokens: readonly TokenId[], deep: boolean): Reached[] {
     const { origins } = this.#pipeline;
-    const found = new Set<TokenId>();
-    const queue = [...tokens];
+    const found = new Map<string, Reached>();
+    const queue: Reached[] = tokens.map((token) => ({ token, within: -1 }));
     while (queue.length > 0 && found.size < deepestReach) {
-      const id = queue.pop() as TokenId;
-      const token = origins.tokens.get(id);
-      const isObject = token.kind === 'object' && token.type !== 'Prototype';
-      const isInstance = token.kind === 'external' && token.site !== -1;
-      if (!(isObject || isInstance) || found.has(id)) continue;
-      found.add(id);
-      for (const value of origins.tokens.knownProperties(id)?.values() ?? []) queue.push(...origins.tokensOf(value));
+      const next = queue.pop() as Reached;
+      const token = origins.tokens.get(next.token);
+      const isInstance = token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);
+      const key = `${this.#lasting.representative(next.token)} ${next.within}`;
+      if (!(token.kind === 'object' || token.kind === 'function' || isInstance) || found.has(key)) continue;
+      found.set(key, { token: this.#lasting.representative(next.token), within: next.within });
+      if (!deep) continue;
+      const maker = token.kind === 'object' && token.type === 'Instance' ? next.token : next.within;
+      const values = [...(origins.tokens.knownProperties(next.token)?.values() ?? [])];
+      if (token.kind === 'object' && token.proto !== 0) values.push(token.proto);
+      for (const value of values) {
+        for (const inner of origins.tokensOf(value)) queue.push({ token: inner, within: this.#isOwn(inner) ? maker : -1 });
+      }
     }
-    return found;
+    return [...found.values()];
+  }
+
+  /** Made by a constructor. */
+  #isOwn(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    if (token.kind !== 'object' && token.kind !== 'external') return false;
+    const maker = token.kind === 'object' ? token.fn : token.site < 0 ? -1 : this.#pipeline.facts.owner.get(token.site);
+    return maker >= 0 && (this.#pipeline.facts.fn(maker).flags & FunctionFlag.classConstructor) !== 0;
   }
 }
 
-function listFor(touch: Touch, kind: number, deep: boolean): OpId[] | null {
-  switch (kind) {
-    case Effect.read:
-      return touch.reads;
-    case Effect.write:
-      return deep ? touch.mutations : touch.writes;
-    case Effect.mutate:
-      return touch.mutations;
-    case Effect.hand:
-      return touch.hands;
-    default:
-      return null;
-  }
+interface Reached {
+  readonly token: TokenId;
+  readonly within: TokenId;
 }
 
-/** Something within the value changes, at start-up or later. */
-function isMutated(cell: Cell): boolean {
-  for (const touch of cell.touches.values()) if (touch.mutations.length > 0 || touch.hands.length > 0) return true;
-  return false;
+/** Made anew in each run and used nowhere else: for what it may hold, others answer. */
+export function isLocal(cell: Cell): boolean {
+  if (cell.origin !== 'flow') return false;
+  for (const part of cell.touches.keys()) if (!cell.declaredBy.includes(part)) return false;
+  return true;
+}
+
+const none: OpId[] = [];
+const mostPlaces = 8;
+
+/** Most touches are one read: lists are made when there is something to put in. */
+function withOp(list: OpId[], op: OpId): OpId[] {
+  if (list === none) return [op];
+  if (list.length < mostPlaces && list.at(-1) !== op) list.push(op);
+  return list;
 }
 
 export function changes(touch: Touch): boolean {

@@ -40,12 +40,13 @@ export function tagGroups(
 /** The cell that names the tag: the first that changes, by its place in the source. */
 function causeOf(group: Group): Cell {
   const changing = group.cells.filter((cell) => [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch)));
-  const from = changing.length > 0 ? changing : group.cells;
+  const named = (changing.length > 0 ? changing : group.cells).filter((cell) => cell.name !== '');
+  const from = named.length > 0 ? named : group.cells;
   return [...from].sort((left, right) => left.module - right.module || left.start - right.start)[0] as Cell;
 }
 
 function freeTag(facts: Facts, cause: Cell, qualify: boolean, taken: ReadonlySet<GroupTag>): GroupTag {
-  const plain = `grp_${cause.name}`;
+  const plain = `grp_${cause.name === '' ? 'object' : cause.name}`;
   const stem = qualify ? `grp_${moduleWord(facts, cause.module)}_${cause.name}` : plain;
   let tag = stem;
   for (let n = 2; taken.has(tag); n++) tag = `${stem}_${n}`;

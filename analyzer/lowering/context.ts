@@ -169,11 +169,28 @@ export class LoweringContext {
     return this.#innerNames.get(node) ?? NOTHING;
   }
 
+  /** A variable that every module has without declaring it. */
+  declareOwn(value: ValueId, name: string): void {
+    this.facts.variables.set(value, {
+      value,
+      name,
+      owner: this.state.fact.id,
+      segment: 0,
+      segmentFrom: 0,
+      module: this.moduleIndex,
+      start: 0,
+      kind: VariableKind.local,
+      loop: 0,
+      constant: false,
+    });
+  }
+
   global(name: string): ValueId {
     let value = this.#globals.get(name);
     if (value === undefined) {
       value = this.facts.newValue();
       this.#globals.set(name, value);
+      this.facts.globals.add(value);
       this.facts.seeds.push({ kind: 'global', value, name });
       this.facts.variables.set(value, {
         value,
@@ -234,7 +251,9 @@ export class LoweringContext {
     if (variable === undefined) return;
     const { segment, segmentFrom, loop } = this.state;
     if (segment !== variable.segment || segmentFrom !== variable.segmentFrom || loop !== variable.loop) {
-      this.facts.variables.set(value, { ...variable, segment, segmentFrom, loop });
+      variable.segment = segment;
+      variable.segmentFrom = segmentFrom;
+      variable.loop = loop;
     }
   }
 
@@ -267,8 +286,14 @@ export class LoweringContext {
     const id: FunctionId = facts.functions.length;
     const arrow = (shape.flags & FunctionFlag.arrow) !== 0;
     const valueStart = facts.valueCount;
+    // Written out: spreading objects costs more than all the rest of this.
     const fact: FunctionFact = {
-      ...shape,
+      start: shape.start,
+      end: shape.end,
+      bodyStart: shape.bodyStart,
+      bodyEnd: shape.bodyEnd,
+      name: shape.name,
+      flags: shape.flags,
       id,
       origin: id,
       parent: parent === null ? -1 : parent.fact.id,
@@ -276,6 +301,7 @@ export class LoweringContext {
       module: this.moduleIndex,
       params: [],
       rest: -1,
+      list: NOTHING,
       self: facts.newValue(),
       receiver: arrow && parent !== null ? parent.fact.receiver : facts.newValue(),
       result: facts.newValue(),

@@ -8,7 +8,7 @@ import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerClass, lowerFunction } from './functions.js';
 import { lowerImportCall, lowerRequire } from './modules.js';
-import { assignMember, bindPattern, keyName, patternName, propertyName } from './patterns.js';
+import { assignMember, bindPattern, globalNamed, keyName, patternName, propertyName } from './patterns.js';
 
 export function lowerExpression(context: LoweringContext, node: es.Node, name = ''): ValueId {
   switch (node.type) {
@@ -74,10 +74,11 @@ function lowerIdentifier(context: LoweringContext, node: es.Identifier): ValueId
   }
   if (node.name === 'undefined' || node.name === 'NaN' || node.name === 'Infinity') return NOTHING;
   if (context.kind === 'commonjs') {
-    if (node.name === 'module') return context.moduleValue;
-    if (node.name === 'exports') {
-      context.usesExports = true;
-      return context.exportsValue;
+    if (node.name === 'module' || node.name === 'exports') {
+      if (node.name === 'exports') context.usesExports = true;
+      const own = node.name === 'module' ? context.moduleValue : context.exportsValue;
+      context.read(own, offset(node));
+      return own;
     }
     if (node.name === '__dirname' || node.name === '__filename') return NOTHING;
   }
@@ -88,6 +89,11 @@ function lowerIdentifier(context: LoweringContext, node: es.Identifier): ValueId
 
 function lowerMember(context: LoweringContext, node: es.MemberExpression): ValueId {
   if (node.object.type === 'Super') return lowerSuperMember(context, node);
+  const global = globalNamed(context, node);
+  if (global !== null) {
+    context.read(global, offset(node));
+    return global;
+  }
   const base = lowerExpression(context, node.object);
   const name = propertyName(context, node);
   return context.load(base, name, offset(node));
@@ -185,11 +191,17 @@ function lowerObject(context: LoweringContext, node: es.ObjectExpression): Value
       continue;
     }
     const name = keyName(context, property);
-    const value = lowerExpression(context, property.value, name ?? '');
+    const value = lowerPropertyValue(context, property, name ?? '');
     const accessor = property.kind === 'init' ? '' : `${property.kind} `;
     context.store(object, name === null ? null : accessor + name, value, true, offset(property));
   }
   return object;
+}
+
+function lowerPropertyValue(context: LoweringContext, property: es.Property, name: string): ValueId {
+  const isMethod = property.method || property.kind !== 'init';
+  if (!isMethod || property.value.type !== 'FunctionExpression') return lowerExpression(context, property.value, name);
+  return lowerFunction(context, property.value, name, FunctionFlag.method | FunctionFlag.inObject, property).self;
 }
 
 function lowerArray(context: LoweringContext, node: es.ArrayExpression): ValueId {

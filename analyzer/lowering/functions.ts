@@ -81,6 +81,7 @@ function bindArguments(context: LoweringContext, fact: FunctionFact): void {
     const variable = context.facts.variables.get(value);
     if (variable?.kind !== VariableKind.arguments || variable.owner !== fact.id) continue;
     const list = context.object('Arguments', fact.start);
+    fact.list = list;
     context.copy(list, value, fact.start);
     for (const param of fact.params) {
       context.store(list, null, param, true, fact.start);

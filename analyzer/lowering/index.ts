@@ -73,7 +73,12 @@ export function lowerModule(
 
 function makeModuleObjects(context: LoweringContext): void {
   context.exportsValue = context.object('Object', 0);
-  if (context.kind === 'commonjs') context.moduleValue = context.object('Object', 0);
+  if (context.kind !== 'commonjs') return;
+  context.moduleValue = context.object('Object', 0);
+  context.declareOwn(context.exportsValue, 'exports');
+  context.declareOwn(context.moduleValue, 'module');
+  // At the top of a CommonJS module `this` is its first exports object.
+  context.copy(context.exportsValue, context.state.fact.receiver, 0);
 }
 
 /** `module.exports` is the first `exports` object, unless the module puts another in its place and never uses that one. */

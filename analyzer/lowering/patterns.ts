@@ -43,6 +43,12 @@ function bindIdentifier(context: LoweringContext, node: es.Identifier, value: Va
 }
 
 export function assignMember(context: LoweringContext, node: es.MemberExpression, value: ValueId): void {
+  const global = globalNamed(context, node);
+  if (global !== null) {
+    context.copy(value, global, offset(node));
+    context.write(global, offset(node));
+    return;
+  }
   if (node.object.type === 'Super') {
     context.state.fact.flags |= 32;
     context.store(context.state.fact.receiver, propertyName(context, node), value, false, offset(node));
@@ -64,6 +70,14 @@ function isModuleExports(context: LoweringContext, node: es.MemberExpression): b
     node.property.type === 'Identifier' &&
     node.property.name === 'exports'
   );
+}
+
+/** `globalThis.hits` is what other modules see as `hits`. */
+export function globalNamed(context: LoweringContext, node: es.MemberExpression): ValueId | null {
+  const { object, property } = node;
+  if (object.type !== 'Identifier' || node.computed || property.type !== 'Identifier') return null;
+  if ((object.name !== 'global' && object.name !== 'globalThis') || context.variableAt(object) !== 0) return null;
+  return context.global(property.name);
 }
 
 /** The name of the property that a member expression names, null where it is computed; lowers a computed key. */

@@ -161,7 +161,7 @@ function lowerTryOnLine(context: LoweringContext, node: es.TryStatement, more: b
 
 function lowerHandlers(context: LoweringContext, node: es.TryStatement): void {
   if (node.handler) {
-    if (node.handler.param) bindPattern(context, node.handler.param, NOTHING, 'declare');
+    if (node.handler.param) bindPattern(context, node.handler.param, context.facts.thrown, 'declare');
     lowerStatements(context, node.handler.body.body);
   }
   if (node.finalizer) lowerStatements(context, node.finalizer.body);
@@ -195,8 +195,7 @@ export function lowerStatement(context: LoweringContext, node: Statement): void 
     case 'SwitchStatement':
       return lowerSwitch(context, node);
     case 'ThrowStatement':
-      lowerExpression(context, node.argument);
-      return;
+      return lowerThrow(context, node);
     case 'LabeledStatement':
       return lowerStatement(context, node.body);
     case 'WithStatement':
@@ -259,6 +258,11 @@ function lowerReturn(context: LoweringContext, node: es.ReturnStatement): void {
   if (node.argument == null) return;
   const value = lowerExpression(context, node.argument);
   if (value !== NOTHING) context.op(Op.return, value, 0, 0, 0, offset(node));
+}
+
+function lowerThrow(context: LoweringContext, node: es.ThrowStatement): void {
+  const value = lowerExpression(context, node.argument);
+  if (node.argument.type !== 'NewExpression') context.copy(value, context.facts.thrown, offset(node));
 }
 
 /** `else if` chains can be thousands long in generated code: walked by loop. */

@@ -8,11 +8,13 @@
  * explanation stays linear in the size of the program.
  */
 import type { Fluxion, FluxionId, FluxionProgram, Place, Placement, StreamFact } from '../program.js';
-import type { Chain, ChainKind, Cut, Obstacles, Step } from './explain-model.js';
+import type { Chain, ChainKind, Obstacles, Step, StepCut } from './explain-model.js';
 
 interface Beginning {
   readonly kind: ChainKind;
   readonly label: string;
+  /** What others call it by. */
+  readonly name: string;
   readonly place: Place;
   readonly heads: readonly Head[];
 }
@@ -30,7 +32,8 @@ export function collectChains(program: FluxionProgram, obstacles: ReadonlyMap<Fl
   for (const fluxion of unreachedFirst(program)) {
     if (walker.isShown(fluxion.id) || fluxion.kind === 'main') continue;
     const heads = [{ fluxion, stream: null, depth: 0 }];
-    chains.push(walker.walk({ kind: 'loose', label: fluxion.id, place: fluxion.at, heads }));
+    const { id, at } = fluxion;
+    chains.push(walker.walk({ kind: 'loose', label: id, name: id, place: at, heads }));
   }
   return chains;
 }
@@ -42,10 +45,21 @@ function findBeginnings(program: FluxionProgram, walker: Walker): readonly Begin
       const kind = kindOf(stream);
       // Inside of a chain, a timer or a listener is a step of that chain.
       if (!hasOwnChain(kind) && fluxion.kind !== 'main') continue;
-      beginnings.push({ kind, label: labelOf(stream, kind), place: stream.loc, heads: walker.headsOf(stream, 0) });
+      const label = labelOf(stream, kind);
+      beginnings.push({ kind, label, name: label, place: stream.loc, heads: walker.headsOf(stream, 0) });
     }
   }
-  return inSourceOrder(beginnings, program);
+  return nameUniquely(inSourceOrder(beginnings, program));
+}
+
+/** Routers that are mounted at different paths have routes of one label. */
+function nameUniquely(beginnings: readonly Beginning[]): readonly Beginning[] {
+  const counts = new Map<string, number>();
+  for (const { label } of beginnings) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return beginnings.map((beginning) => {
+    const { label, place } = beginning;
+    return counts.get(label) === 1 ? beginning : { ...beginning, name: `${place.module}:${place.line}` };
+  });
 }
 
 function inSourceOrder(beginnings: readonly Beginning[], program: FluxionProgram): readonly Beginning[] {
@@ -86,13 +100,19 @@ function hasOwnChain(kind: ChainKind): boolean {
   return kind === 'route' || kind === 'middleware';
 }
 
-/** `server.on upgrade` rather than `on upgrade`, which says nothing about where. */
+/** `server.on upgrade` rather than `on upgrade`, and the callee where a route's address is not in the label. */
 function labelOf({ label, callee }: StreamFact, kind: ChainKind): string {
-  if (label === null || label === '') return callee;
-  if (hasOwnChain(kind) || label.startsWith(callee)) return label;
+  if (label === null || label === '') return oneLine(callee);
+  if (kind === 'route') return METHOD_ALONE.test(label) ? `${label} (${oneLine(callee)})` : label;
+  if (label.startsWith(callee)) return label;
   const method = callee.slice(callee.lastIndexOf('.') + 1);
   const rest = label === method || label.startsWith(`${method} `) ? label.slice(method.length + 1) : label;
-  return rest === '' ? callee : `${callee} ${rest}`;
+  return rest === '' ? oneLine(callee) : `${oneLine(callee)} ${rest}`;
+}
+
+/** Calls are written over several lines at times. */
+function oneLine(source: string): string {
+  return source.replace(/\s+/g, ' ');
 }
 
 // ------------------------------------------------------------------------------------------------------- steps
@@ -103,7 +123,7 @@ class Walker {
   readonly #fluxions: ReadonlyMap<FluxionId, Fluxion>;
   readonly #obstacles: ReadonlyMap<FluxionId, Obstacles>;
   readonly #reaching: ReadonlyMap<Placement, ReadonlySet<FluxionId>>;
-  /** Label of the chain in which a fluxion was shown with all that it sends to. */
+  /** Name of the chain in which a fluxion was shown with all that it sends to. */
   readonly #shownIn = new Map<FluxionId, string>();
 
   constructor(program: FluxionProgram, obstacles: ReadonlyMap<FluxionId, Obstacles>) {
@@ -124,18 +144,18 @@ class Walker {
   }
 
   /** With a stack of its own: chains of generated programs are deeper than the call stack. */
-  walk({ kind, label, place, heads }: Beginning): Chain {
+  walk({ kind, label, name, place, heads }: Beginning): Chain {
     const steps: Step[] = [];
     const path = new Path();
     const waiting = heads.toReversed();
     for (let head = waiting.pop(); head !== undefined; head = waiting.pop()) {
       path.leaveBelow(head.depth);
       const next = this.#nextOf(head);
-      const cut = this.#cutOf(head, path, next.length > 0);
+      const cut = this.#cutOf(head, path, name, next.length > 0);
       steps.push(this.#step(head, cut));
       path.add(head.fluxion.id);
       if (cut.kind !== 'none') continue;
-      this.#shownIn.set(head.fluxion.id, label);
+      this.#shownIn.set(head.fluxion.id, name);
       for (const after of next.toReversed()) waiting.push(after);
     }
     return { kind, label, place, placements: this.#placementsOf(heads), steps };
@@ -146,20 +166,23 @@ class Walker {
     return inside.flatMap((stream) => this.headsOf(stream, depth + 1));
   }
 
-  #cutOf({ fluxion }: Head, path: Path, goesOn: boolean): Cut {
+  #cutOf({ fluxion }: Head, path: Path, chain: string, goesOn: boolean): StepCut {
     if (path.has(fluxion.id)) return { kind: 'cycle' };
-    const chain = this.#shownIn.get(fluxion.id);
-    return goesOn && chain !== undefined ? { kind: 'repeat', chain } : { kind: 'none' };
+    const shown = this.#shownIn.get(fluxion.id);
+    if (!goesOn || shown === undefined) return { kind: 'none' };
+    return { kind: 'repeat', chain: shown === chain ? null : shown };
   }
 
-  #step({ fluxion, stream, depth }: Head, cut: Cut): Step {
+  #step({ fluxion, stream, depth }: Head, cut: StepCut): Step {
     const begins = fluxion.streams.filter((own) => hasOwnChain(kindOf(own))).length;
     const { groups, reasons } = this.#obstacles.get(fluxion.id) ?? { groups: [], reasons: [] };
     return { fluxion, stream, depth, cut, begins, reasons, groups };
   }
 
   #placementsOf(heads: readonly Head[]): readonly Placement[] {
-    return PLACEMENTS.filter((placement) => heads.some(({ fluxion }) => this.#reaching.get(placement)?.has(fluxion.id)));
+    return PLACEMENTS.filter((placement) =>
+      heads.some(({ fluxion }) => this.#reaching.get(placement)?.has(fluxion.id)),
+    );
   }
 }
 
@@ -200,7 +223,13 @@ function findReaching(program: FluxionProgram): ReadonlyMap<Placement, ReadonlyS
   return new Map(
     PLACEMENTS.map((placement) => {
       const placed = program.fluxions.filter((fluxion) => fluxion.placement === placement);
-      return [placement, closeOver(placed.map((fluxion) => fluxion.id), upstream)];
+      return [
+        placement,
+        closeOver(
+          placed.map((fluxion) => fluxion.id),
+          upstream,
+        ),
+      ];
     }),
   );
 }

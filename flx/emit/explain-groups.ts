@@ -16,6 +16,9 @@ interface Draft extends Group {
   readonly fluxions: FluxionId[];
   readonly variables: StateVariable[];
   readonly reasons: Reason[];
+  /** Of the variables and of the reasons: a group of `res` has thousands of variables, and one name. */
+  readonly names: Set<string>;
+  readonly said: Set<string>;
 }
 
 export interface Groups {
@@ -45,7 +48,8 @@ function draftTagged(program: FluxionProgram, groups: Map<string, Draft>): Reado
     }
   }
   for (const variable of program.variables) {
-    if (variable.tag !== null) tagged.get(variable.tag)?.variables.push(variable);
+    const group = variable.tag === null ? undefined : tagged.get(variable.tag);
+    if (group !== undefined) addVariables(group, [variable]);
   }
   return tagged;
 }
@@ -60,7 +64,7 @@ function draftOwn(program: FluxionProgram, groups: Map<string, Draft>): Readonly
     if (variables.length === 0 && fluxion.tags.length > 0) continue;
     const group = addDraft(groups, `own ${fluxion.id}`, null);
     group.fluxions.push(fluxion.id);
-    group.variables.push(...variables);
+    addVariables(group, variables);
     own.set(fluxion.id, [group]);
   }
   return own;
@@ -87,9 +91,16 @@ function keptBy(fluxion: Fluxion, variables: readonly StateVariable[]): readonly
 }
 
 function addDraft(groups: Map<string, Draft>, key: string, tag: GroupTag | null): Draft {
-  const group: Draft = { tag, fluxions: [], variables: [], reasons: [] };
+  const group: Draft = { tag, fluxions: [], variables: [], reasons: [], names: new Set(), said: new Set() };
   groups.set(key, group);
   return group;
+}
+
+function addVariables(group: Draft, variables: readonly StateVariable[]): void {
+  for (const variable of variables) {
+    group.variables.push(variable);
+    group.names.add(variable.name);
+  }
 }
 
 /**
@@ -115,13 +126,12 @@ function findObstacles(fluxion: Fluxion, groups: readonly Draft[]): Obstacles {
   };
 }
 
-function isAbout({ code, message }: Reason, { variables }: Group): boolean {
-  return ABOUT_STATE.has(code) && variables.some(({ name }) => message.includes(`"${name}"`));
+function isAbout({ code, message }: Reason, { names }: Draft): boolean {
+  return ABOUT_STATE.has(code) && [...names].some((name) => message.includes(`"${name}"`));
 }
 
 function addReason(group: Draft, reason: Reason): void {
-  const known = group.reasons.some(({ code, message, lift }) => {
-    return code === reason.code && message === reason.message && lift === reason.lift;
-  });
-  if (!known) group.reasons.push(reason);
+  const text = JSON.stringify([reason.code, reason.message, reason.lift]);
+  if (!group.said.has(text)) group.reasons.push(reason);
+  group.said.add(text);
 }

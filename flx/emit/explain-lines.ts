@@ -22,7 +22,7 @@ const WIDTH = 100;
 /** A cell that is wider than its column may be pushes the rest of its row to the right. */
 const WIDEST = [36, 24, 26] as const;
 const GAP = '  ';
-const LEAST = 10;
+const LEAST = 16;
 
 export function renderLines(lines: readonly Line[]): string {
   const widths = WIDEST.map((widest, column) => Math.min(widest, widestCell(lines, column)));

@@ -32,7 +32,12 @@ export interface Explanation {
 }
 
 export interface Summary {
-  readonly fluxions: { readonly total: number; readonly replicated: number; readonly group: number; readonly home: number };
+  readonly fluxions: {
+    readonly total: number;
+    readonly replicated: number;
+    readonly group: number;
+    readonly home: number;
+  };
   readonly routes: ChainCount;
   readonly middleware: ChainCount;
 }
@@ -73,7 +78,7 @@ export interface Step {
   readonly stream: StreamFact | null;
   readonly depth: number;
   /** What it sends to is not repeated: it is one of its own upstream parts (`cycle`), or was shown before (`repeat`). */
-  readonly cut: Cut;
+  readonly cut: StepCut;
   /** Routes and middleware that begin here; they have chains of their own. */
   readonly begins: number;
   /** What stands against running on every loop, besides its groups. */
@@ -81,7 +86,11 @@ export interface Step {
   readonly groups: readonly Group[];
 }
 
-export type Cut = { readonly kind: 'none' } | { readonly kind: 'cycle' } | { readonly kind: 'repeat'; readonly chain: string };
+export type StepCut =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'cycle' }
+  /** `chain` is where: the label of another chain, its place if the label is not the only one; null is the same chain. */
+  | { readonly kind: 'repeat'; readonly chain: string | null };
 
 export interface Group {
   /** Null for a fluxion that keeps state of its own and shares it with no other. */

@@ -2,7 +2,7 @@
  * Reads: an Explanation.
  * Gives: text for a terminal: what can be replicated at a glance, then each chain, then what stands in the way.
  *
- * An obstacle that is met once or twice is told where it is met. One that is met more often is told once, further down,
+ * An obstacle that is met a few times is told where it is met. One that is met more often is told once, further down,
  * under the mark by which the steps refer to it: a group's tag, or a number.
  */
 import type { FluxionId, Place, Reason, Unresolved } from '../program.js';
@@ -80,7 +80,7 @@ function heading(title: string, number: number): Line[] {
 function chainLines(chain: Chain, marks: Marks): Line[] {
   return [
     row(chain.label, verdict(chain), placeText(chain.place)),
-    ...chain.steps.flatMap((step) => stepLines(step, chain, marks)),
+    ...chain.steps.flatMap((step) => stepLines(step, marks)),
   ];
 }
 
@@ -92,7 +92,7 @@ function verdict({ placements }: Chain): string {
 const INDENT = 2;
 const DEEPEST = 8;
 
-function stepLines(step: Step, chain: Chain, marks: Marks): Line[] {
+function stepLines(step: Step, marks: Marks): Line[] {
   const { fluxion, stream, depth, cut } = step;
   const arrow = stream === null ? '' : stream.type === 'start' ? '>> ' : '-> ';
   const indent = ' '.repeat(INDENT + 3 * Math.min(depth, DEEPEST));
@@ -100,7 +100,7 @@ function stepLines(step: Step, chain: Chain, marks: Marks): Line[] {
     `${indent}${arrow}${fluxion.id}`,
     `${fluxion.placement}${stepMarks(step, marks)}`,
     placeText(fluxion.at),
-    stepNotes(step, chain).join('; '),
+    stepNotes(step).join('; '),
   );
   return cut.kind === 'none' ? [line, ...obstacleLines(step, marks, `${indent}   `)] : [line];
 }
@@ -114,20 +114,22 @@ function stepMarks({ fluxion: { tags }, reasons }: Step, marks: Marks): string {
   return [...tags.slice(0, MOST_TAGS), ...more, ...numbers].map((mark) => ` ${mark}`).join('');
 }
 
-function stepNotes({ stream, depth, cut, begins }: Step, chain: Chain): readonly string[] {
+function stepNotes({ stream, depth, cut, begins }: Step): readonly string[] {
   const notes: string[] = [];
   // The head of a chain is called by what the chain is labelled with.
   if (stream !== null && depth > 0) notes.push(shortenTo(stream.callee, LONGEST_CALLEE));
   if (stream?.inferred === true) notes.push('inferred');
   if (cut.kind === 'cycle') notes.push('again and again');
-  if (cut.kind === 'repeat') notes.push(cut.chain === chain.label ? 'goes on as above' : `goes on as in ${cut.chain}`);
+  if (cut.kind === 'repeat') notes.push(`see ${cut.chain ?? 'above'}`);
   if (begins > 0) notes.push(`begins ${plural(begins, 'other chain')}`);
   return notes;
 }
 
 function obstacleLines({ groups, reasons, fluxion }: Step, marks: Marks, indent: string): Line[] {
   return [
-    ...groups.filter((group) => !marks.isFrequent(group)).map((group) => text(groupSentence(group, fluxion.id), indent)),
+    ...groups
+      .filter((group) => !marks.isFrequent(group))
+      .map((group) => text(groupSentence(group, fluxion.id), indent)),
     ...reasons.flatMap((reason) => (marks.of(reason) === null ? reasonLines(reason, indent, fluxion.at) : [])),
   ];
 }
@@ -143,7 +145,8 @@ function liftLines(lift: string, indent: string): Line[] {
 
 // ------------------------------------------------------------------------------------------------------- marks
 
-const TOLD_IN_PLACE = 2;
+/** Up to so many times it is told in place. That of a group takes a line, and its tag alone says less than a line. */
+const MOST_TOLD = { reason: 2, group: 4 } as const;
 
 interface Entry {
   readonly reason: Reason;
@@ -161,7 +164,7 @@ class Marks {
   constructor(chains: readonly Chain[]) {
     for (const chain of chains) for (const step of chain.steps) this.#count(step);
     for (const [key, { mentions }] of this.#entries) {
-      if (mentions > TOLD_IN_PLACE) this.#numbers.set(key, this.#numbers.size + 1);
+      if (mentions > MOST_TOLD.reason) this.#numbers.set(key, this.#numbers.size + 1);
     }
   }
 
@@ -171,7 +174,7 @@ class Marks {
   }
 
   isFrequent(group: Group): boolean {
-    return group.tag !== null && (this.#groups.get(group) ?? 0) > TOLD_IN_PLACE;
+    return group.tag !== null && (this.#groups.get(group) ?? 0) > MOST_TOLD.group;
   }
 
   listed(): readonly Entry[] {
@@ -215,12 +218,8 @@ function entryLines({ reason, places, fluxions }: Entry, marks: Marks): Line[] {
 
 function groupSection(groups: readonly Group[]): Line[] {
   if (groups.length === 0) return [];
-  const hint = 'A group spreads if its variables are kept where every loop can reach them, in a database for instance.';
-  return [
-    ...heading('Groups', groups.length),
-    text(hint),
-    ...groups.flatMap((group) => [BLANK, ...groupLines(group)]),
-  ];
+  const hint = 'To spread a group, keep its variables where every loop can reach them, as in a database.';
+  return [...heading('Groups', groups.length), text(hint), ...groups.flatMap((group) => [BLANK, ...groupLines(group)])];
 }
 
 function groupLines({ tag, fluxions, variables, reasons }: Group): Line[] {

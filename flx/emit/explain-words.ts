@@ -33,13 +33,19 @@ function cutList(items: readonly string[], most: number): string {
 
 /** Why a group is one, in one sentence: a write and a read of the variable, and what else there is. */
 export function groupSentence(group: Group, of: FluxionId): string {
-  const first = group.variables[0];
+  const first = chooseVariable(group.variables, of);
   if (first === undefined) return withoutVariable(group, of);
   const others = new Set(group.variables.map(({ name }) => name));
   others.delete(first.name);
   const more = others.size === 0 ? '' : `; also ${listText([...others].map((name) => `"${name}"`))}`;
   const kept = group.tag === null ? ', and kept from one message to the next' : '';
   return `${variableSentence(first)}${kept}${more}`;
+}
+
+/** One that the fluxion uses and somebody changes. */
+function chooseVariable(variables: readonly StateVariable[], of: FluxionId): StateVariable | undefined {
+  const used = variables.filter(({ fluxions }) => fluxions.includes(of));
+  return used.find(({ writes }) => writes.length > 0) ?? used[0] ?? variables[0];
 }
 
 function withoutVariable({ tag, fluxions }: Group, of: FluxionId): string {
@@ -58,7 +64,9 @@ function variableSentence({ name, loc, writes, reads }: StateVariable): string {
       : `"${name}" is written at ${placeText(write)} and read at ${placeText(read)}`;
   }
   if (write !== undefined) return `"${name}" is written at ${joinPlaces(writes.slice(0, 2))}`;
-  return read === undefined ? `"${name}" (${placeText(loc)}) is shared` : `"${name}" is shared and read at ${placeText(read)}`;
+  return read === undefined
+    ? `"${name}" (${placeText(loc)}) is shared`
+    : `"${name}" is shared and read at ${placeText(read)}`;
 }
 
 /** Variables of one name are told as one: the `res` of forty handlers is one thing to know. */

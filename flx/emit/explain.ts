@@ -3,7 +3,7 @@
  * Gives: what `fluxion explain` prints, as text for people and as data; docs/json.md describes the latter.
  */
 import type { FluxionProgram } from '../program.js';
-import { type Chain, type Cut, explain, type Explanation, type Group, type Step } from './explain-model.js';
+import { type Chain, type Explanation, explain, type Group, type Step, type StepCut } from './explain-model.js';
 import { explanationText } from './explain-text.js';
 import { jsonText, placeJson, reasonJson, unresolvedJson, variableJson } from './json.js';
 
@@ -49,6 +49,7 @@ function stepJson({ fluxion, stream, depth, cut, begins, reasons, groups }: Step
     place: placeJson(fluxion.at),
     placement: fluxion.placement,
     tags: fluxion.tags,
+    boundBy: groups.flatMap((group) => group.tag ?? []),
     ownState: groups.some((group) => group.tag === null),
     reasons: reasons.map(reasonJson),
     begins,
@@ -56,7 +57,7 @@ function stepJson({ fluxion, stream, depth, cut, begins, reasons, groups }: Step
   };
 }
 
-function cutJson(cut: Cut): 'cycle' | 'repeat' | null {
+function cutJson(cut: StepCut): 'cycle' | 'repeat' | null {
   return cut.kind === 'none' ? null : cut.kind;
 }
 

@@ -37,6 +37,7 @@ const { path, route } = routing(['express.Request', 'express.Response', 'express
 const APPLICATION: TypeModel = {
   extends: 'events.EventEmitter',
   identity: true,
+  one: true,
   members: {
     ...path,
     // With one argument `get` reads a setting, with a path and handlers it is a route: both are covered by `functions`.

@@ -1,0 +1,169 @@
+/**
+ * Copies of functions whose calls must be told apart.
+ *
+ * One function, one set of values: for most functions that is precise enough. Two kinds it would ruin. What a wrapper
+ * gives (`asyncHandler(fn)`) calls the `fn` of one call, not those of all calls; and each call of a factory makes state of
+ * its own (`rateLimit()` with `const hits = new Map()` in it). Their second and further calls get copies.
+ */
+import { type Facts, type FunctionFact, FunctionFlag, type FunctionId, Op, type OpId, type TokenSeed, type ValueId, VariableKind } from './facts.js';
+
+export interface Clone {
+  readonly root: FunctionFact;
+  readonly firstOp: OpId;
+  readonly lastOp: OpId;
+  readonly seeds: readonly TokenSeed[];
+  /** First new function; the copy's functions are the last ones of the list. */
+  readonly firstFunction: FunctionId;
+  /** From original values to the copy's. */
+  readonly valueDelta: number;
+}
+
+/** Marks wrappers and factories. */
+export function markWrappers(facts: Facts): void {
+  const madeAnew = new Set<ValueId>();
+  for (const seed of facts.seeds) if (seed.kind === 'object') madeAnew.add(seed.value);
+  for (let op = 0; op < facts.kind.length; op++) {
+    const kind = facts.kind.get(op);
+    if (kind === Op.construct) madeAnew.add(facts.b.get(op));
+    else if (kind === Op.call) markParameterCalled(facts, facts.a.get(op), op);
+    else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op)))) markParameterCalled(facts, facts.a.get(op), op);
+    else if (kind === Op.write) markStateWritten(facts, op);
+  }
+  const used = objectsUsedInside(facts);
+  for (let op = 0; op < facts.kind.length; op++) {
+    const isFresh = facts.kind.get(op) === Op.copy && madeAnew.has(facts.a.get(op));
+    if (isFresh && used.has(facts.b.get(op))) markOwner(facts, facts.b.get(op));
+  }
+}
+
+function isIndirect(name: string): boolean {
+  return name === 'call' || name === 'apply';
+}
+
+function markParameterCalled(facts: Facts, callee: ValueId, op: OpId): void {
+  const variable = facts.variables.get(callee);
+  if (variable?.kind === VariableKind.parameter && variable.owner !== facts.owner.get(op)) markOwner(facts, callee);
+}
+
+function markStateWritten(facts: Facts, op: OpId): void {
+  const variable = facts.variables.get(facts.a.get(op));
+  if (variable?.kind === VariableKind.local && variable.owner >= 0 && variable.owner !== facts.owner.get(op)) markOwner(facts, variable.value);
+}
+
+/** Variables that functions within their own function read. */
+function objectsUsedInside(facts: Facts): Set<ValueId> {
+  const used = new Set<ValueId>();
+  for (let op = 0; op < facts.kind.length; op++) {
+    if (facts.kind.get(op) !== Op.read) continue;
+    const variable = facts.variables.get(facts.a.get(op));
+    if (variable !== undefined && variable.kind === VariableKind.local && variable.owner !== facts.owner.get(op)) used.add(variable.value);
+  }
+  return used;
+}
+
+function markOwner(facts: Facts, variable: ValueId): void {
+  const owner = facts.variables.get(variable)?.owner ?? -1;
+  if (owner < 0 || facts.fn(owner).parent === -1) return;
+  facts.fn(owner).flags |= FunctionFlag.wrapper;
+}
+
+/** Number of values that a copy of `fn` takes. */
+export function cloneSize(fn: FunctionFact): number {
+  return fn.valueEnd - fn.valueStart;
+}
+
+export function cloneFunction(facts: Facts, fn: FunctionFact): Clone {
+  const firstFunction = facts.functions.length;
+  const valueDelta = facts.valueCount - fn.valueStart;
+  facts.valueCount += cloneSize(fn);
+  const functionDelta = firstFunction - fn.id;
+  const value = (id: ValueId): ValueId => {
+    const isOwn = id >= fn.valueStart && id < fn.valueEnd && !facts.globals.has(id);
+    return isOwn ? id + valueDelta : id;
+  };
+  const inside = (id: FunctionId): FunctionId => (id >= fn.id && id < fn.functionEnd ? id + functionDelta : id);
+  const firstOp = facts.kind.length;
+  const opDelta = firstOp - fn.opStart;
+
+  for (let id = fn.id; id < fn.functionEnd; id++) facts.functions.push(copyOf(facts.fn(id), value, inside, opDelta, valueDelta));
+  for (let id = fn.valueStart; id < fn.valueEnd; id++) copyValueFacts(facts, id, value, inside);
+  for (let id = fn.id; id < fn.functionEnd; id++) {
+    const own = facts.classes.get(id);
+    if (own !== undefined) facts.classes.set(inside(id), { superclass: value(own.superclass) });
+  }
+  for (let op = fn.opStart; op < fn.opEnd; op++) copyOp(facts, op, value, inside);
+  const seeds = facts.seeds.filter((seed) => value(seed.value) !== seed.value).map((seed) => copySeed(seed, value, inside));
+  return { root: facts.fn(firstFunction), firstOp, lastOp: facts.kind.length, seeds, firstFunction, valueDelta };
+}
+
+function copyOf(
+  fn: FunctionFact,
+  value: (id: ValueId) => ValueId,
+  inside: (id: FunctionId) => FunctionId,
+  opDelta: number,
+  valueDelta: number,
+): FunctionFact {
+  return {
+    ...fn,
+    id: inside(fn.id),
+    parent: inside(fn.parent),
+    origin: fn.origin,
+    params: fn.params.map(value),
+    self: value(fn.self),
+    receiver: value(fn.receiver),
+    result: value(fn.result),
+    list: value(fn.list),
+    opStart: fn.opStart + opDelta,
+    opEnd: fn.opEnd + opDelta,
+    valueStart: fn.valueStart + valueDelta,
+    valueEnd: fn.valueEnd + valueDelta,
+    functionEnd: inside(fn.functionEnd - 1) + 1,
+  };
+}
+
+function copyValueFacts(facts: Facts, id: ValueId, value: (id: ValueId) => ValueId, inside: (id: FunctionId) => FunctionId): void {
+  if (facts.globals.has(id)) return;
+  const variable = facts.variables.get(id);
+  if (variable !== undefined) facts.variables.set(value(id), { ...variable, value: value(id), owner: inside(variable.owner) });
+  const text = facts.strings.get(id);
+  if (text !== undefined) facts.strings.set(value(id), text);
+}
+
+function copyOp(facts: Facts, op: OpId, value: (id: ValueId) => ValueId, inside: (id: FunctionId) => FunctionId): void {
+  const kind = facts.kind.get(op);
+  const isCall = kind === Op.call || kind === Op.method || kind === Op.construct;
+  const c = kind === Op.call ? value(facts.c.get(op)) : facts.c.get(op);
+  const d = isCall ? copyCall(facts, facts.d.get(op), value) : facts.d.get(op);
+  facts.pushOp(
+    kind,
+    value(facts.a.get(op)),
+    value(facts.b.get(op)),
+    c,
+    d,
+    facts.position.get(op),
+    inside(facts.owner.get(op)),
+    facts.segment.get(op),
+    facts.loop.get(op),
+  );
+}
+
+function copyCall(facts: Facts, call: number, value: (id: ValueId) => ValueId): number {
+  const first = facts.callFirst.get(call);
+  const count = facts.callCount.get(call);
+  facts.callFirst.push(facts.args.length);
+  facts.callCount.push(count);
+  facts.callSpread.push(facts.callSpread.get(call));
+  facts.calleeStart.push(facts.calleeStart.get(call));
+  facts.calleeEnd.push(facts.calleeEnd.get(call));
+  facts.callOp.push(facts.kind.length);
+  for (let index = first; index < first + count; index++) {
+    facts.args.push(value(facts.args.get(index)));
+    facts.argStart.push(facts.argStart.get(index));
+    facts.argEnd.push(facts.argEnd.get(index));
+  }
+  return facts.callEnd.push(facts.callEnd.get(call));
+}
+
+function copySeed(seed: TokenSeed, value: (id: ValueId) => ValueId, inside: (id: FunctionId) => FunctionId): TokenSeed {
+  return seed.kind === 'global' ? seed : { ...seed, value: value(seed.value), fn: inside(seed.fn) };
+}

@@ -1,0 +1,80 @@
+/**
+ * Reads:   Pipeline.
+ * Gives:   the objects that outlive a request: made by start-up code, or reachable from what start-up code holds.
+ *
+ * Variables are how most code reaches its state, and what state is named after. But an object can also travel (on `req`, in
+ * a closure's argument, through a list of listeners) to where no variable of start-up code is in sight; there it is known by
+ * what it is.
+ */
+import type { PartId } from '../analyzer/cut-parts.js';
+import type { FunctionId, ValueId } from '../analyzer/facts.js';
+import type { Pipeline } from '../analyzer/index.js';
+import { type Token, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+
+export class LastingObjects {
+  readonly #pipeline: Pipeline;
+  readonly #lasting = new Set<TokenId>();
+  /** One token for all values of a type of which there is one: whatever `req.app` is, it is the app. */
+  readonly #representatives = new Map<string, TokenId>();
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline;
+    const queue: TokenId[] = [];
+    for (let id = 1; id < pipeline.origins.tokens.length; id++) if (this.#isMadeAtStart(pipeline.origins.tokens.get(id))) queue.push(id);
+    for (const variable of pipeline.facts.variables.values()) {
+      if (isStartUpOnly(pipeline.parts.runners.get(variable.owner))) queue.push(...pipeline.origins.tokensOf(variable.value));
+    }
+    this.#reach(queue);
+  }
+
+  #isMadeAtStart(token: Token): boolean {
+    const maker = this.#makerOf(token);
+    return maker !== null && isStartUpOnly(this.#pipeline.parts.runners.get(maker));
+  }
+
+  #makerOf(token: Token): FunctionId | null {
+    if (token.kind === 'object') return token.fn;
+    if (token.kind === 'function') return this.#pipeline.facts.fn(token.fn).parent;
+    if (token.kind !== 'external' || token.site < 0) return null;
+    return this.#pipeline.facts.owner.get(token.site);
+  }
+
+  #reach(queue: TokenId[]): void {
+    const { origins } = this.#pipeline;
+    for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
+      const token = origins.tokens.get(id);
+      if (id === UNKNOWN || this.#lasting.has(id) || this.#isOfRequest(token)) continue;
+      this.#lasting.add(id);
+      if (token.kind === 'bound') queue.push(token.target);
+      const values: ValueId[] = [...(origins.tokens.knownProperties(id)?.values() ?? [])];
+      if (token.kind === 'object' && token.proto !== 0) values.push(token.proto);
+      for (const value of values) queue.push(...origins.tokensOf(value));
+    }
+  }
+
+  #isOfRequest(token: Token): boolean {
+    if (token.kind !== 'external') return false;
+    return this.#pipeline.models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null;
+  }
+
+  has(id: TokenId): boolean {
+    return this.#lasting.has(id) || this.representative(id) !== id;
+  }
+
+  representative(id: TokenId): TokenId {
+    const token = this.#pipeline.origins.tokens.get(id);
+    if (token.kind !== 'external') return id;
+    const { models } = this.#pipeline;
+    const name = models.oneOf(token.shape);
+    if (name === null) return id;
+    const known = this.#representatives.get(name);
+    if (known !== undefined) return known;
+    this.#representatives.set(name, id);
+    this.#lasting.add(id);
+    return id;
+  }
+}
+
+function isStartUpOnly(runners: readonly PartId[] | undefined): boolean {
+  return runners?.length === 1 && runners[0] === 0;
+}

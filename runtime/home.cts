@@ -1,0 +1,302 @@
+/**
+ * Reads:   fluxion.json beside it, and the original files of the app.
+ * Gives:   the app, running as `node app.js` would run it: only the text that Node evaluates for its modules is the
+ *          emitted one. Names, folders, packages, `require.main`, `import.meta`, `process.argv` are the original's.
+ * Reports: on standard error, with exit code 2, before anything runs: originals that are not what was compiled.
+ *
+ * A copy of this file goes into each output folder, so it needs nothing but Node (20.19 and later).
+ *
+ * The emitted modules ask the registry at `globalThis[Symbol.for('fluxion.loop')]` what happens at a cut. A runtime sets
+ * it before the app is started; without one everything continues in place.
+ */
+import crypto = require('node:crypto');
+import fs = require('node:fs');
+import Module = require('node:module');
+import path = require('node:path');
+import process = require('node:process');
+import url = require('node:url');
+
+/** What emitted modules know of the loop that they run on. */
+interface Loop {
+  /** `make`, called with the variables of the message, gives the code that fluxion `id` runs. */
+  define(id: string, make: Make): void;
+  /** What is to be called back in place of `closure`; `vars` gives the message's variables as they are by then. */
+  post(id: string, closure: Code, vars: () => unknown[]): Code;
+  /** True if the rest of an async function is to run on another loop; it is then sent there, and its result awaited. */
+  away(id: string): boolean;
+  send(id: string, vars: unknown[]): unknown;
+}
+
+type Code = (...args: unknown[]) => unknown;
+type Make = (...vars: unknown[]) => Code;
+
+interface HomeEntry {
+  readonly file: string;
+  readonly source: string;
+  readonly hash: string;
+  readonly kind: 'commonjs' | 'module';
+  readonly cuts: readonly string[];
+}
+
+interface Manifest {
+  readonly entry: string;
+  readonly home: { readonly [id: string]: HomeEntry };
+}
+
+interface Emitted {
+  /** Absolute: the original's place, under which the emitted text runs. */
+  readonly original: string;
+  readonly text: string;
+  readonly kind: 'commonjs' | 'module';
+}
+
+const here = fs.realpathSync(__dirname);
+const bottomFrames = readBottomFrames();
+
+/** `starter` is the file that Node was given. */
+function start(starter: string): void {
+  const manifest: Manifest = JSON.parse(fs.readFileSync(path.join(here, 'fluxion.json'), 'utf8'));
+  checkOriginals(manifest);
+  const entry = manifest.home[manifest.entry];
+  if (entry === undefined) throw new Error(`fluxion.json does not list ${manifest.entry}`);
+  const original = path.resolve(here, entry.source);
+  setHomeLoop();
+  replaceTexts(readEmitted(manifest));
+  forgetStarter(starter, original);
+  runMain();
+}
+
+// --- the originals --------------------------------------------------------------------------------------------------
+
+function checkOriginals({ entry, home }: Manifest): void {
+  const wrong: string[] = [];
+  for (const { source, hash } of Object.values(home)) {
+    const text = readText(path.resolve(here, source));
+    if (text === null) wrong.push(`  missing: ${shown(source)}`);
+    else if (crypto.createHash('sha256').update(text).digest('hex') !== hash) wrong.push(`  changed: ${shown(source)}`);
+  }
+  if (wrong.length === 0) return;
+  const again = `fluxion compile ${shown(home[entry]?.source ?? entry)} -o ${shown('.')}`;
+  const text = `The app is not what was compiled to ${shown('.')}; nothing of it has been run.\n${wrong.join('\n')}\n`;
+  fs.writeSync(2, `${text}Compile it again: ${again}\n`);
+  process.exit(2);
+}
+
+/** As Node reads source files: a byte order mark is no part of the text. */
+function readText(file: string): string | null {
+  try {
+    return fs.readFileSync(file, 'utf8').replace(/^\ufeff/, '');
+  } catch {
+    return null;
+  }
+}
+
+function shown(fromHere: string): string {
+  return path.relative(process.cwd(), path.resolve(here, fromHere)) || '.';
+}
+
+function readEmitted({ home }: Manifest): ReadonlyMap<string, Emitted> {
+  const emitted = new Map<string, Emitted>();
+  for (const { file, source, kind, cuts } of Object.values(home)) {
+    // Node reads the original itself where nothing differs: what it says of a file (its own source map) stays true.
+    if (cuts.length === 0) continue;
+    const original = path.resolve(here, source);
+    emitted.set(original, { original, kind, text: withMap(path.join(here, file), original) });
+  }
+  return emitted;
+}
+
+/** Node looks for the map from where the text claims to be. */
+function withMap(file: string, original: string): string {
+  const fromOriginal = path.relative(path.dirname(original), `${file}.map`).split(path.sep);
+  const mapUrl = fromOriginal.map(encodeURIComponent).join('/');
+  const text = fs.readFileSync(file, 'utf8');
+  return `${text.slice(0, text.lastIndexOf('\n//# sourceMappingURL='))}\n//# sourceMappingURL=${mapUrl}\n`;
+}
+
+// --- the registry ---------------------------------------------------------------------------------------------------
+
+function setHomeLoop(): void {
+  const key = Symbol.for('fluxion.loop');
+  if (Reflect.has(globalThis, key)) return;
+  const factories = new Map<string, Make>();
+  const loop: Loop = {
+    define: (id, make) => void factories.set(id, make),
+    post: (_id, closure) => closure,
+    away: () => false,
+    send: (id) => {
+      throw new Error(`no other loop runs ${id}`);
+    },
+  };
+  // Not enumerable: the app's globals look as they always did.
+  Object.defineProperty(globalThis, key, { value: loop, configurable: true, writable: true });
+}
+
+// --- what Node evaluates --------------------------------------------------------------------------------------------
+
+function replaceTexts(emitted: ReadonlyMap<string, Emitted>): void {
+  if (emitted.size === 0) return;
+  replaceCommonJs(emitted);
+  if ([...emitted.values()].some(({ kind }) => kind === 'module')) replaceEsModules(emitted);
+}
+
+/** Node's class of CommonJS modules, with the parts of it that are in use everywhere and in no documentation. */
+interface ModuleInternals {
+  readonly _cache: { [filename: string]: object | undefined };
+  readonly prototype: object;
+}
+
+/**
+ * Node calls `module._compile(text, filename, format)` on each module that it has read. Here the method is looked up
+ * through a getter, which gives it with the first arguments already bound. Unlike a function around it, a bound
+ * function leaves no frame in stack traces.
+ */
+function replaceCommonJs(emitted: ReadonlyMap<string, Emitted>): void {
+  const { _cache: cache, prototype } = internals();
+  const compiled = new WeakSet<object>();
+  let compile: unknown = Reflect.get(prototype, '_compile');
+  Object.defineProperty(prototype, '_compile', {
+    configurable: true,
+    enumerable: true,
+    get(this: object) {
+      const filename: unknown = Reflect.get(this, 'filename');
+      if (typeof filename !== 'string' || typeof compile !== 'function') return compile;
+      const found = emitted.get(filename);
+      // Whoever compiles something else under the name of a module of the app gets what he asked for.
+      if (found === undefined || cache[filename] !== this || compiled.has(this)) return compile;
+      compiled.add(this);
+      return compile.bind(this, found.text, filename, formatOf(found, compile.length));
+    },
+    set(this: object, value: unknown) {
+      if (this === prototype) compile = value;
+      else Object.defineProperty(this, '_compile', { value, writable: true, enumerable: true, configurable: true });
+    },
+  });
+}
+
+function internals(): ModuleInternals {
+  const cache: unknown = Reflect.get(Module, '_cache');
+  if (typeof cache !== 'object' || cache === null) throw new Error('this version of Node has another module loader');
+  return { _cache: cache as ModuleInternals['_cache'], prototype: Module.prototype };
+}
+
+/** What Node would pass: what the extension or package.json says, and nothing where neither does. */
+function formatOf({ original, kind }: Emitted, parameters: number): string | boolean | undefined {
+  // Early versions 22 ask whether it is an ES module instead.
+  if (parameters < 3) return kind === 'module';
+  const extension = path.extname(original);
+  if (extension === '.cjs') return 'commonjs';
+  if (extension === '.mjs') return 'module';
+  return extension === '.js' ? packageType(path.dirname(original)) : undefined;
+}
+
+function packageType(folder: string): string | undefined {
+  for (let at = folder; path.basename(at) !== 'node_modules'; at = path.dirname(at)) {
+    const text = readText(path.join(at, 'package.json'));
+    if (text !== null) {
+      const { type }: { type?: unknown } = JSON.parse(text);
+      return type === 'module' || type === 'commonjs' ? type : undefined;
+    }
+    if (path.dirname(at) === at) return undefined;
+  }
+  return undefined;
+}
+
+function replaceEsModules(emitted: ReadonlyMap<string, Emitted>): void {
+  const texts = new Map<string, string>();
+  for (const { original, text, kind } of emitted.values()) {
+    if (kind === 'module') texts.set(url.pathToFileURL(original).href, text);
+  }
+  if (hasSyncHooks(Module)) Module.registerHooks({ load: (name, context, next) => load(texts, name, context, next) });
+  else Module.register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data: texts });
+}
+
+/** Node 22.15, 23.5 and later. */
+interface SyncHooks {
+  registerHooks(hooks: { readonly load: Load }): void;
+}
+
+interface Loaded {
+  readonly format: string;
+  readonly source: string;
+  readonly shortCircuit: boolean;
+}
+
+type Load<Context = unknown> = (name: string, context: Context, next: NextLoad<Context>) => Loaded;
+type NextLoad<Context> = (name: string, context: Context) => Loaded;
+
+function hasSyncHooks(module: object): module is SyncHooks {
+  return 'registerHooks' in module && typeof module.registerHooks === 'function';
+}
+
+/** A module may be imported several times, under names that differ behind a question mark. */
+function load<Context>(
+  texts: ReadonlyMap<string, string>,
+  name: string,
+  context: Context,
+  next: NextLoad<Context>,
+): Loaded {
+  const text = texts.get(name.replace(/[?#].*$/s, ''));
+  return text === undefined ? next(name, context) : { format: 'module', source: text, shortCircuit: true };
+}
+
+/** The same for older versions, which load ES modules on a thread of their own. */
+const HOOKS = `
+let texts;
+export function initialize(given) { texts = given; }
+export async function load(name, context, next) {
+  const source = texts.get(name.replace(/[?#].*$/s, ''));
+  return source === undefined ? next(name, context) : { format: 'module', source, shortCircuit: true };
+}
+`;
+
+// --- as if Node had been given the original ----------------------------------------------------------------------------
+
+function forgetStarter(starter: string, original: string): void {
+  const { _cache: cache } = internals();
+  delete cache[fs.realpathSync(starter)];
+  delete cache[__filename];
+  Reflect.deleteProperty(process, 'mainModule');
+  process.argv[1] = asGiven(process.argv[1] ?? starter, starter, original);
+}
+
+/** Who starts `out/app` would start `app`. */
+function asGiven(given: string, starter: string, original: string): string {
+  const extension = path.extname(starter);
+  const left = extension !== '' && path.basename(given) === path.basename(starter, extension);
+  return left ? original.slice(0, -extension.length) : original;
+}
+
+/**
+ * The same function as `node app.js` ends up in, so that it decides what the entry is and what happens to its errors.
+ * A CommonJS entry runs in here; the frames of this file are taken out of errors that start-up leaves uncaught.
+ */
+function runMain(): void {
+  process.prependListener('uncaughtExceptionMonitor', hideStarter);
+  setImmediate(() => process.off('uncaughtExceptionMonitor', hideStarter)).unref();
+  Module.runMain();
+}
+
+function hideStarter(error: unknown): void {
+  for (let at = error; at instanceof Error; at = at.cause) hideFrames(at);
+}
+
+function hideFrames(error: Error): void {
+  const lines = String(error.stack).split('\n');
+  const isFrame = (line: string): boolean => /^\s+at /.test(line);
+  const ours = lines.findIndex((line) => isFrame(line) && line.includes(__filename));
+  if (ours === -1) return;
+  const room = Error.stackTraceLimit - (ours - lines.findIndex(isFrame));
+  error.stack = [...lines.slice(0, ours), ...bottomFrames.slice(0, room)].join('\n');
+}
+
+/** What Node itself had on the stack when it began to run its main module. */
+function readBottomFrames(): string[] {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = Number.POSITIVE_INFINITY;
+  const lines = (new Error().stack ?? '').split('\n');
+  Error.stackTraceLimit = limit;
+  return lines.slice(lines.findLastIndex((line) => line.includes('[as runMain]')) + 1);
+}
+
+export = { start };
