@@ -3,27 +3,71 @@
  * Gives:   functions that may run although no call of them is in sight: handed to code that nobody knows, never called by
  *          anyone, or called by the language itself (setters, `toString`, `toJSON`, `then`, iterators).
  */
-import { ANY_PROPERTY, type Facts, FunctionFlag, type FunctionId, Op } from './facts.js';
+import { isCall } from './call-graph.js';
+import { ANY_PROPERTY, type Facts, FunctionFlag, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
 import type { Effects } from './summarise-effects.js';
 import type { Origins } from './trace-origins.js';
 
 const calledByLanguage = /^((get|set) .*|toString|valueOf|toJSON|then|toLocaleString|inspect)$/;
 
-export function findOutsiders(facts: Facts, origins: Origins, effects: Effects): ReadonlySet<FunctionId> {
+export interface Outsiders {
+  readonly functions: ReadonlySet<FunctionId>;
+  /** Functions that the language calls when an object is used, with what holds the object. */
+  readonly implicit: readonly { readonly fn: FunctionId; readonly holder: ValueId }[];
+}
+
+export function findOutsiders(facts: Facts, origins: Origins, effects: Effects): Outsiders {
   const found = new Set<FunctionId>(origins.escaped);
+  const implicit: { fn: FunctionId; holder: ValueId }[] = [];
   for (const fn of facts.functions) {
     const isTop = fn.parent === -1;
     const isOriginalOfCopies = (fn.flags & (FunctionFlag.wrapper | FunctionFlag.classConstructor)) !== 0;
     if (!isTop && !isOriginalOfCopies && effects.isEntry(fn.id)) found.add(fn.id);
   }
   for (let op = 0; op < facts.kind.length; op++) {
-    if (facts.kind.get(op) !== Op.store || facts.d.get(op) !== 1) continue;
-    const atom = facts.c.get(op);
-    if (atom !== ANY_PROPERTY && !calledByLanguage.test(facts.atomName(atom))) continue;
-    for (const id of origins.tokensOf(facts.b.get(op))) {
-      const fn = origins.tokens.functionOf(id);
-      if (fn !== null && isWritten(facts, fn, facts.position.get(op))) found.add(fn);
-    }
+    if (facts.kind.get(op) === Op.store) addStored(facts, origins, op, implicit);
+    else if (isCall(facts.kind.get(op))) addDefined(facts, origins, op, implicit);
+  }
+  for (const { fn } of implicit) found.add(fn);
+  return { functions: found, implicit };
+}
+
+type Implicit = { fn: FunctionId; holder: ValueId }[];
+
+function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit): void {
+  const atom = facts.c.get(op);
+  const isNew = facts.d.get(op) === 1;
+  if (atom === ANY_PROPERTY ? !isNew : !calledByLanguage.test(facts.atomName(atom))) return;
+  for (const id of origins.tokensOf(facts.b.get(op))) {
+    const fn = origins.tokens.functionOf(id);
+    if (fn !== null && isWritten(facts, fn, facts.position.get(op))) implicit.push({ fn, holder: facts.a.get(op) });
+  }
+}
+
+/** `Object.defineProperty(o, 'x', { get() {…} })`, `o.__defineGetter__('x', fn)`, `new Proxy(o, { get() {…} })` */
+function addDefined(facts: Facts, origins: Origins, op: OpId, implicit: Implicit): void {
+  const call = facts.d.get(op);
+  const isProxy = facts.kind.get(op) === Op.construct && origins.calleeTokens(op).some((id) => isNamed(origins, id, 'Proxy'));
+  const name = facts.kind.get(op) === Op.method ? facts.atomName(facts.c.get(op)) : '';
+  if (!isProxy && !/^(defineProperty|defineProperties|__define[GS]etter__)$/.test(name)) return;
+  const holder = name.startsWith('__') ? facts.a.get(op) : facts.argument(call, 0);
+  for (let index = 1; index < facts.callCount.get(call); index++) {
+    for (const fn of functionsIn(origins, facts.argument(call, index), 2)) implicit.push({ fn, holder });
+  }
+}
+
+function isNamed(origins: Origins, id: number, path: string): boolean {
+  const token = origins.tokens.get(id);
+  return token.kind === 'external' && token.shape.path === path;
+}
+
+function functionsIn(origins: Origins, value: ValueId, depth: number): FunctionId[] {
+  const found: FunctionId[] = [];
+  for (const id of origins.tokensOf(value)) {
+    const fn = origins.tokens.functionOf(id);
+    if (fn !== null) found.push(fn);
+    if (depth === 0 || origins.tokens.get(id).kind !== 'object') continue;
+    for (const inner of origins.tokens.knownProperties(id)?.values() ?? []) found.push(...functionsIn(origins, inner, depth - 1));
   }
   return found;
 }

@@ -5,7 +5,7 @@
 import type { Report } from '../diagnostics/types.js';
 import { cutParts, type Parts } from './cut-parts.js';
 import type { Facts } from './facts.js';
-import { findOutsiders } from './find-outsiders.js';
+import { findOutsiders, type Outsiders } from './find-outsiders.js';
 import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
 import { type LoadOptions, loadModules, type ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
@@ -20,6 +20,7 @@ export interface Pipeline {
   readonly origins: Origins;
   readonly ruptures: Ruptures;
   readonly effects: Effects;
+  readonly outsiders: Outsiders;
   readonly parts: Parts;
   readonly source: SourceText;
 }
@@ -31,6 +32,7 @@ export function analyze(options: LoadOptions, models: Models, report: Report): P
   const origins = traceOrigins(facts, graph.externals, graph.unloaded, models);
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models);
-  const parts = cutParts(facts, origins.inPlaceOf, ruptures, effects, findOutsiders(facts, origins, effects));
-  return { graph, facts, models, origins, ruptures, effects, parts, source };
+  const outsiders = findOutsiders(facts, origins, effects);
+  const parts = cutParts(facts, origins.inPlaceOf, ruptures, effects, outsiders.functions);
+  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source };
 }

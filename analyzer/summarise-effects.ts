@@ -14,6 +14,7 @@ import { ANY_PROPERTY, type Facts, type FunctionFact, FunctionFlag, type Functio
 import type { Ruptures } from './find-rupture-points.js';
 import { IntList } from './int-list.js';
 import type { Models, Ref, Shape } from './models.js';
+import { methodByName } from './method-by-name.js';
 import { type RootId, RootTable } from './roots.js';
 import type { Origins } from './trace-origins.js';
 
@@ -516,7 +517,7 @@ class Summariser {
       known ||= model !== null;
     }
     if (!known || unknown) {
-      const byName = isNew ? null : this.#modelByName(op);
+      const byName = methodByName(this.#facts, this.#models, op, this.#origins.tokensOf, this.#origins.tokens);
       if (byName !== null) this.#applyModel(op, byName, receiver, to);
       else this.#callUnknown(op, receiver, to);
     }
@@ -527,29 +528,6 @@ class Summariser {
     let token = this.#origins.tokens.get(id);
     while (token.kind === 'bound') token = this.#origins.tokens.get(token.target);
     return token.kind === 'external' ? token.shape : null;
-  }
-
-  /** `x.map(…)` on who knows what: names of the language's own methods mean what they always mean. */
-  #modelByName(op: OpId): Call | null {
-    if (this.#facts.kind.get(op) !== Op.method) return null;
-    for (const id of this.#origins.tokensOf(this.#facts.a.get(op))) {
-      const token = this.#origins.tokens.get(id);
-      if (token.kind === 'external' && this.#models.isUnknown(token.shape)) return null;
-      if (token.kind === 'object' && (token.type === 'Instance' || token.type === 'Prototype')) return null;
-    }
-    const model = this.#models.byMethodName.get(this.#facts.atomName(this.#facts.c.get(op))) ?? null;
-    return model !== null && this.#takesOnlyCallbacksOf(op, model) ? model : null;
-  }
-
-  /** Functions among the arguments are where the model has callbacks: `collection.find({}, fn)` is no `list.find(fn)`. */
-  #takesOnlyCallbacksOf(op: OpId, model: Call): boolean {
-    const call = this.#facts.d.get(op);
-    const expected = new Set((model.ruptures ?? []).map(({ callback }) => callback));
-    for (let index = 0; index < this.#facts.callCount.get(call); index++) {
-      const isFunction = this.#origins.tokensOf(this.#facts.argument(call, index)).some((id) => this.#origins.tokens.functionOf(id) !== null);
-      if (isFunction && !expected.has(index)) return false;
-    }
-    return true;
   }
 
   #applyModel(op: OpId, model: Call, receiver: ValueId, to: ValueId): void {

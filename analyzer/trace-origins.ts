@@ -13,6 +13,7 @@ import { cloneFunction, cloneSize, markWrappers } from './clone-function.js';
 import { ANY_PROPERTY, type AtomId, type Facts, type FunctionFact, FunctionFlag, type FunctionId, NOTHING, Op, type OpId, type TokenSeed, type ValueId } from './facts.js';
 import { IntList } from './int-list.js';
 import type { External, Unloaded } from './load-modules.js';
+import { methodByName } from './method-by-name.js';
 import type { Models, Ref, Shape } from './models.js';
 import { IntSets } from './sets.js';
 import { type TokenId, TokenTable, UNKNOWN } from './tokens.js';
@@ -69,6 +70,9 @@ interface CallView {
 
 const tooMany = 150;
 
+/** Stands for the place where requests and their like are made. */
+const everyRequest = -2;
+
 export function traceOrigins(
   facts: Facts,
   externals: readonly External[],
@@ -106,6 +110,7 @@ class Solver {
   #cloneBudget = 0;
   /** Values that come from other modules and packages. */
   readonly #loaded: ValueId[] = [];
+  readonly #byName = new Set<OpId>();
   readonly #laid = new Map<Use, Set<ValueId>>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
   /** While the result of a call is given: what it makes remembers. */
@@ -207,7 +212,6 @@ class Solver {
   }
 
   #seedMethod(op: OpId, base: ValueId, result: ValueId): void {
-    if (base === NOTHING) return;
     const callee = this.#facts.newValue();
     this.#calleeValue.set(op, callee);
     const view = this.#view(op, result, base);
@@ -247,9 +251,27 @@ class Solver {
   solve(): void {
     this.#settle();
     for (let round = 0; round < 4; round++) {
-      if (!this.#admitUnknownCallers()) return;
+      const named = this.#admitMethodNames();
+      if (!this.#admitUnknownCallers() && !named) return;
       this.#settle();
     }
+  }
+
+  /** `x.split(',').map(fn)`: methods of who knows what do what methods of that name do. */
+  #admitMethodNames(): boolean {
+    let found = false;
+    for (const [op, callee] of this.#calleeValue) {
+      if (this.#byName.has(op) || this.#held.get(callee).some((id) => id !== UNKNOWN)) continue;
+      const model = methodByName(this.#facts, this.#models, op, (value) => this.#held.get(value), this.#tokens);
+      if (model === null) continue;
+      this.#byName.add(op);
+      const view = this.#view(op, this.#facts.b.get(op), this.#facts.a.get(op));
+      for (const rupture of model.ruptures ?? []) this.#takeCallbacks(rupture, view);
+      this.#keep(model, view);
+      this.#giveResult(model, view);
+      found = true;
+    }
+    return found;
   }
 
   #settle(): void {
@@ -816,8 +838,13 @@ class Solver {
       return;
     }
     const shape = this.#models.type(name);
-    if (shape !== null) this.#addShape(to, shape, view.op);
-    else this.#add(to, UNKNOWN);
+    if (shape === null) this.#add(to, UNKNOWN);
+    else this.#addShape(to, shape, this.#isOfRequest(shape) ? everyRequest : view.op);
+  }
+
+  /** One request goes through many handlers: what one puts on `req` another finds there, so there is one for all. */
+  #isOfRequest(shape: Shape): boolean {
+    return this.#models.typeThat(shape, (type) => type.perRequest === true) !== null;
   }
 
   /** A new container made by the call, that holds what `from` holds. */

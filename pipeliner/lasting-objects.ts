@@ -61,6 +61,11 @@ export class LastingObjects {
     return this.#lasting.has(id) || this.representative(id) !== id;
   }
 
+  isOneOfAKind(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'external' && this.#pipeline.models.oneOf(token.shape) !== null;
+  }
+
   representative(id: TokenId): TokenId {
     const token = this.#pipeline.origins.tokens.get(id);
     if (token.kind !== 'external') return id;

@@ -77,6 +77,7 @@ class Placer {
   lookAtParts(): void {
     const { pipeline } = this.#input;
     for (const part of pipeline.parts.list) this.#own.set(part.id, this.#lookAt(part));
+    this.#mindDynamicCode();
     for (const decision of this.#input.decisions.values()) this.#addState(decision);
   }
 
@@ -141,6 +142,20 @@ class Placer {
       }
     }
     return callUnresolved(callee);
+  }
+
+  /** What `eval` in one handler changes, and what a changed `Array.prototype` does, all others may depend on. */
+  #mindDynamicCode(): void {
+    for (const [part, own] of this.#own) {
+      const dynamic = part === 0 ? undefined : own.reasons.find(({ code }) => code === 'pipeliner/opaque-code');
+      if (dynamic === undefined) continue;
+      for (const [other, there] of this.#own) {
+        if (other === 0 || other === part || there.reasons.some(({ code }) => code === 'pipeliner/opaque-code')) continue;
+        there.placement = 'home';
+        there.reasons.push({ ...dynamic, message: `${dynamic.message}; "${this.#name(part)}" does so` });
+      }
+      return;
+    }
   }
 
   // -------------------------------------------------------------------------------------------------- state

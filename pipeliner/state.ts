@@ -70,6 +70,7 @@ export function collectState(pipeline: Pipeline): State {
   const collector = new Collector(pipeline);
   for (const part of pipeline.parts.list) collector.collect(part);
   collector.collect(pipeline.parts.outsiders);
+  collector.collectImplicit();
   collector.collectReads();
   return collector.state();
 }
@@ -305,6 +306,36 @@ class Collector {
     }
   }
 
+  // --------------------------------------------------------------------------------------- implicit calls
+
+  /** Using an object whose getters, `toString` or `toJSON` change something, or look at what changes, is no mere reading. */
+  collectImplicit(): void {
+    const { outsiders, effects, parts } = this.#pipeline;
+    this.#part = parts.outsiders;
+    const unsettled = new Map<number, boolean>();
+    for (const { fn, holder } of outsiders.implicit) {
+      let isUnsettled = unsettled.get(fn);
+      if (isUnsettled === undefined) unsettled.set(fn, (isUnsettled = this.#isUnsettled(fn)));
+      if (!isUnsettled) continue;
+      const op = effects.ops.of(fn)[0] ?? 0;
+      for (const id of this.#pipeline.origins.tokensOf(holder)) this.#touch(this.#objectCell(id), Effect.mutate, op, false, false);
+    }
+  }
+
+  #isUnsettled(fn: FunctionId): boolean {
+    const { effects } = this.#pipeline;
+    let found = false;
+    effects.each(fn, (kind, id) => {
+      if (kind !== Effect.read || id < 0) found = true;
+      const root = id < 0 ? null : effects.roots.get(id);
+      if (root?.base !== 'variable') return;
+      const cell = this.#byVariable.get(this.#pipeline.graph.aliases.get(root.id) ?? root.id);
+      if (cell !== undefined && [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch))) found = true;
+    });
+    for (const op of effects.ops.of(fn)) for (const callee of effects.executes(op)) if (callee !== fn) found = true;
+    return found;
+  }
+
   // ------------------------------------------------------------------------------------------- object reads
 
   /** Objects that change and are reached through no variable of start-up code: who reads them? */
@@ -316,12 +347,27 @@ class Collector {
       if (cell.origin !== 'startup' || !later || cell.changed === 'nothing') continue;
       for (const { token } of this.#reach(cell.tokens, cell.changed === 'within')) changing.add(this.#lasting.representative(token));
     }
+    this.#readApps(changing);
     if (changing.size === 0) return;
     const readers = new ObjectReads(this.#pipeline, (id) => changing.has(this.#lasting.representative(id)));
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
       this.#part = part;
       for (const run of part.runs) {
         for (const { op, token } of readers.of(run)) this.#touch(this.#objectCell(token), Effect.read, op, false, false);
+      }
+    }
+  }
+
+  /** A reply is made with the settings and locals of its app: if those change, all that replies depends on them. */
+  #readApps(changing: ReadonlySet<TokenId>): void {
+    const apps = [...changing].filter((id) => this.#lasting.isOneOfAKind(id));
+    if (apps.length === 0) return;
+    for (const cell of this.#cells.slice()) {
+      if (cell.request !== 'reply') continue;
+      for (const touch of [...cell.touches.values()]) {
+        this.#part = touch.part === this.#pipeline.parts.outsiders.id ? this.#pipeline.parts.outsiders : (this.#pipeline.parts.list[touch.part] as Part);
+        const op = touch.reads[0] ?? touch.mutations[0] ?? touch.hands[0] ?? 0;
+        for (const app of apps) this.#touch(this.#objectCell(app), Effect.read, op, false, false);
       }
     }
   }

@@ -136,8 +136,35 @@ function setHomeLoop(): void {
 
 function replaceTexts(emitted: ReadonlyMap<string, Emitted>): void {
   if (emitted.size === 0) return;
+  if (hasSyncHooks(Module)) {
+    Module.registerHooks({ load: (name, context, next) => load(emitted, name, next(name, context)) });
+    return;
+  }
   replaceCommonJs(emitted);
   if ([...emitted.values()].some(({ kind }) => kind === 'module')) replaceEsModules(emitted);
+}
+
+/** Node 22.15, 23.5 and later. */
+interface SyncHooks {
+  registerHooks(hooks: { readonly load: Load }): void;
+}
+
+interface Loaded {
+  readonly source?: unknown;
+}
+
+type Load = (name: string, context: unknown, next: (name: string, context: unknown) => Loaded) => Loaded;
+
+function hasSyncHooks(module: object): module is SyncHooks {
+  return 'registerHooks' in module && typeof module.registerHooks === 'function';
+}
+
+/** A module may be imported several times, under names that differ behind a question mark. */
+function load(emitted: ReadonlyMap<string, Emitted>, name: string, loaded: Loaded): Loaded {
+  // CommonJS that is imported has no text yet: it is then required, and comes by here again.
+  if (loaded.source == null || !name.startsWith('file:')) return loaded;
+  const found = emitted.get(url.fileURLToPath(name.replace(/[?#].*$/s, '')));
+  return found === undefined ? loaded : { ...loaded, source: found.text };
 }
 
 /** Node's class of CommonJS modules, with the parts of it that are in use everywhere and in no documentation. */
@@ -147,7 +174,7 @@ interface ModuleInternals {
 }
 
 /**
- * Node calls `module._compile(text, filename, format)` on each module that it has read. Here the method is looked up
+ * For versions without hooks. Node calls `module._compile(text, filename, format)` on each module that it has read. Here the method is looked up
  * through a getter, which gives it with the first arguments already bound. Unlike a function around it, a bound
  * function leaves no frame in stack traces.
  */
@@ -207,40 +234,10 @@ function replaceEsModules(emitted: ReadonlyMap<string, Emitted>): void {
   for (const { original, text, kind } of emitted.values()) {
     if (kind === 'module') texts.set(url.pathToFileURL(original).href, text);
   }
-  if (hasSyncHooks(Module)) Module.registerHooks({ load: (name, context, next) => load(texts, name, context, next) });
-  else Module.register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data: texts });
+  Module.register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data: texts });
 }
 
-/** Node 22.15, 23.5 and later. */
-interface SyncHooks {
-  registerHooks(hooks: { readonly load: Load }): void;
-}
-
-interface Loaded {
-  readonly format: string;
-  readonly source: string;
-  readonly shortCircuit: boolean;
-}
-
-type Load<Context = unknown> = (name: string, context: Context, next: NextLoad<Context>) => Loaded;
-type NextLoad<Context> = (name: string, context: Context) => Loaded;
-
-function hasSyncHooks(module: object): module is SyncHooks {
-  return 'registerHooks' in module && typeof module.registerHooks === 'function';
-}
-
-/** A module may be imported several times, under names that differ behind a question mark. */
-function load<Context>(
-  texts: ReadonlyMap<string, string>,
-  name: string,
-  context: Context,
-  next: NextLoad<Context>,
-): Loaded {
-  const text = texts.get(name.replace(/[?#].*$/s, ''));
-  return text === undefined ? next(name, context) : { format: 'module', source: text, shortCircuit: true };
-}
-
-/** The same for older versions, which load ES modules on a thread of their own. */
+/** Older versions load ES modules on a thread of their own as soon as somebody wants to have a say in it. */
 const HOOKS = `
 let texts;
 export function initialize(given) { texts = given; }

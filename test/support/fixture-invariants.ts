@@ -90,26 +90,24 @@ function withoutBlanks(code: string): string {
   return code.replace(/\s+/g, '');
 }
 
-/** Nothing that changes is without an owner, and nothing is reached by two. */
+/** Whatever shares state that outlives a request runs where its group is, and everything placed says why. */
 function stateProblems(program: FluxionProgram): readonly string[] {
   const problems: string[] = [];
-  for (const { id, kind, tags, placement, reasons } of program.fluxions) {
-    const shares = tags.some((tag) =>
-      program.variables.some((variable) => variable.tag === tag && variable.writes.length > 0),
-    );
-    if (placement === 'replicated' && shares && tags.every((tag) => !isOfOneRequest(program, tag))) {
-      problems.push(`"${id}" has the tags ${tags.join(', ')} and is replicated`);
-    }
-    if (reasons.length === 0 && kind !== 'main') problems.push(`"${id}" is ${placement} without a reason`);
+  for (const fluxion of program.fluxions) {
+    const { id, tags, placement, reasons } = fluxion;
+    const shared = tags.filter((tag) => !isOfOneRequest(program, tag));
+    if (placement === 'replicated' && shared.length > 0)
+      problems.push(`"${id}" has ${shared.join(', ')} and is replicated`);
+    if (reasons.length === 0) problems.push(`"${id}" is ${placement} without a reason`);
+    for (const tag of tags) if (!/^grp_[\p{ID_Continue}$#.]+$/u.test(tag)) problems.push(`"${tag}" names no variable`);
   }
   return problems;
 }
 
-/** A variable that each request has anew: all who share it are behind the callback that declares it. */
-function isOfOneRequest(program: FluxionProgram, tag: string): boolean {
-  return program.fluxions.some(
-    ({ tags, reasons }) => tags.includes(tag) && reasons.some(({ code }) => code === 'pipeliner/shares-within-request'),
-  );
+/** A variable that each request has anew ties the parts of that request to each other, not to a loop. */
+function isOfOneRequest({ fluxions }: FluxionProgram, tag: string): boolean {
+  const members = fluxions.filter(({ tags }) => tags.includes(tag));
+  return members.every(({ reasons }) => reasons.some(({ code }) => code === 'pipeliner/shares-within-request'));
 }
 
 function cutProblems({ cuts, sources, fluxions }: FluxionProgram): readonly string[] {
