@@ -271,5 +271,5 @@ export function declares(facts: Facts, part: Part, variable: ValueId): boolean {
 }
 
 function runKey(fn: FunctionId, segment: number): number {
-  return fn * 4096 + segment;
+  return fn * 0x10000 + segment;
 }

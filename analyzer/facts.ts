@@ -24,7 +24,7 @@ export const ANY_PROPERTY: AtomId = 0;
 export const Op = {
   /** b receives what a holds; d > 0 where this may not be executed */
   copy: 0,
-  /** b receives property c of a */
+  /** b receives property c of a; d = 1 where it iterates over a */
   load: 1,
   /** property c of a receives b; d = 1 where this makes a new object (literals, classes) and changes nothing that existed */
   store: 2,
@@ -150,7 +150,7 @@ export interface ModuleFact {
   readonly codeStart: number;
 }
 
-export const VariableKind = { local: 0, parameter: 1, import: 2, function: 3, class: 4, arguments: 5, this: 6, global: 7 };
+export const VariableKind = { local: 0, parameter: 1, import: 2, function: 3, class: 4, arguments: 5, this: 6, global: 7, module: 8 };
 
 /** A variable is a value with a name. */
 export interface VariableFact {

@@ -8,7 +8,7 @@ import { ANY_PROPERTY, type Facts, FunctionFlag, type FunctionId, Op, type OpId,
 import type { Effects } from './summarise-effects.js';
 import type { Origins } from './trace-origins.js';
 
-const calledByLanguage = /^((get|set) .*|toString|valueOf|toJSON|then|toLocaleString|inspect)$/;
+const calledByLanguage = /^((get|set) .*|@@.*|toString|valueOf|toJSON|then|toLocaleString|inspect)$/;
 
 export interface Outsiders {
   readonly functions: ReadonlySet<FunctionId>;

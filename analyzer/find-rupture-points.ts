@@ -10,7 +10,7 @@ import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type
 import type { Models } from './models.js';
 import { calleeText, type SourceText } from './source-text.js';
 import type { Origins } from './trace-origins.js';
-import { UNKNOWN } from './tokens.js';
+import { type TokenId, UNKNOWN } from './tokens.js';
 
 export interface RuptureCallback {
   readonly argument: number;
@@ -162,19 +162,24 @@ class Finder {
   /** Functions that a value can be, those in arrays included, in the order of their places in the source. */
   #functionsOf(value: ValueId): readonly FunctionId[] {
     let known = this.#functions.get(value);
-    if (known === undefined) this.#functions.set(value, (known = this.#findFunctions(value, 0)));
+    if (known === undefined) this.#functions.set(value, (known = this.#findFunctions(value)));
     return known;
   }
 
-  #findFunctions(value: ValueId, depth: number): FunctionId[] {
+  #findFunctions(value: ValueId): FunctionId[] {
     const found = new Set<FunctionId>();
-    for (const id of this.#origins.tokensOf(value)) {
-      const fn = this.#origins.tokens.functionOf(id);
-      if (fn !== null) found.add(fn);
-      const token = this.#origins.tokens.get(id);
-      if (token.kind !== 'object' || token.type !== 'Array' || depth > 3) continue;
-      const items = this.#origins.tokens.knownProperties(id)?.get(ANY_PROPERTY);
-      if (items !== undefined) for (const item of this.#findFunctions(items, depth + 1)) found.add(item);
+    const seen = new Set<TokenId>();
+    const queue = [value];
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      for (const id of this.#origins.tokensOf(next)) {
+        const fn = this.#origins.tokens.functionOf(id);
+        if (fn !== null) found.add(fn);
+        const token = this.#origins.tokens.get(id);
+        if (token.kind !== 'object' || token.type !== 'Array' || seen.has(id)) continue;
+        seen.add(id);
+        const items = this.#origins.tokens.knownProperties(id)?.get(ANY_PROPERTY);
+        if (items !== undefined) queue.push(items);
+      }
     }
     return [...found];
   }

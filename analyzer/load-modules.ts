@@ -123,7 +123,7 @@ class Loader {
   #load(pending: Pending): LoweredModule | null {
     const { file } = pending;
     const kind = this.#resolver.moduleKind(file);
-    if (kind === 'json') return null;
+    if (kind === 'json') return this.#checkJson(pending);
     if (kind === 'other') return this.#skip(pending, 'it is not JavaScript');
     const text = this.#read(pending);
     if (text === null) return null;
@@ -133,6 +133,22 @@ class Loader {
     } catch (error) {
       return this.#failed(pending, text, error);
     }
+  }
+
+  /** Data, and nothing to analyse; but a file that does not parse keeps the original from starting. */
+  #checkJson(pending: Pending): null {
+    const text = this.#read(pending);
+    if (text === null) return null;
+    try {
+      JSON.parse(text);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const offset = Number(/position (\d+)/.exec(message)?.[1] ?? 0);
+      const diagnostic = syntaxError(this.#shown(pending.file), text, offset, message);
+      if (pending.certain) throw new BadInput(diagnostic);
+      this.#report({ ...diagnostic, severity: 'warning' });
+    }
+    return null;
   }
 
   #failed(pending: Pending, text: string, error: unknown): null {

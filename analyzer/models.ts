@@ -29,6 +29,7 @@ export class Models {
   readonly #types = new Map<string, Shape | null>();
   readonly #refs = new Map<string, readonly Ref[]>();
   readonly #one: string[] = [];
+  readonly #data = new Set<Shape>();
   readonly #members = new Map<Shape, Map<string, Shape | null>>();
   readonly globals: { readonly [name: string]: Member };
   readonly byMethodName: ReadonlyMap<string, Call>;
@@ -95,8 +96,14 @@ export class Models {
     if (name === 'prototype') return this.#prototype(shape);
     // The environment holds strings.
     if (shape.path === 'process.env') return null;
+    if (this.isData(shape)) return shape;
     const own = this.#ownMember(shape, name);
-    if (own !== null) return this.#fromMember(path, shape.package, own);
+    if (own !== null) {
+      const found = this.#fromMember(path, shape.package, own);
+      const isPlain = own.is === undefined && own.call === undefined && own.construct === undefined && own.members === undefined;
+      if (isPlain && this.typeThat(shape, (type) => type.perRequest === true) !== null) this.#data.add(found);
+      return found;
+    }
     // A package without a model: all that is known is the way there.
     if (shape.member === null && shape.type === null && shape.package !== '') return this.#unknown(path, shape.package);
     const others = shape.member?.others;
@@ -136,6 +143,11 @@ export class Models {
   #prototype(shape: Shape): Shape | null {
     const made = shape.member?.construct?.returns;
     return made === undefined ? this.#unknown(`${shape.path}.prototype`, shape.package) : this.type(made);
+  }
+
+  /** Plain data of a request (`req.params`, `req.body`): nothing in it is code, whatever its names. */
+  isData(shape: Shape): boolean {
+    return this.#data.has(shape);
   }
 
   /** What a call of something without a model gives. */

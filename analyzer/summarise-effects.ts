@@ -97,6 +97,7 @@ class Summariser {
   readonly #value = new IntList(4096);
   readonly #given: Uint8Array;
   readonly #entries: Uint8Array;
+  readonly #lost = new Set<FunctionId>();
   readonly #aliases = new Map<ValueId, ValueId[]>();
   readonly #first: Int32Array;
   readonly #last: Int32Array;
@@ -172,7 +173,7 @@ class Summariser {
     for (const component of calleesFirst(this.#facts, this.#ops, this.#origins)) {
       for (const fn of component) this.#summaries.set(fn, emptySummary());
       // Each round can only add; a circle settles within a few.
-      for (let round = 0; component.length > 1 && round < 8; round++) {
+      for (let round = 0; component.length > 1 && round < 40; round++) {
         this.#changed = false;
         for (const fn of component) this.#lookAt(fn, false);
         if (!this.#changed) break;
@@ -190,10 +191,12 @@ class Summariser {
     this.#params = new Map(this.#fn.params.map((param, index) => [param, index]));
     const ops = this.#ops.of(id);
     this.#first[id] = this.#kind.length;
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < 40; round++) {
       this.#moved = false;
       this.#recording = record;
       this.#truncate(this.#first[id] as number);
+      this.#lost.delete(id);
+    this.#lost.delete(id);
       for (const op of ops) this.#step(op);
       if (!this.#moved || !record) break;
     }
@@ -247,13 +250,23 @@ class Summariser {
   }
 
   #addSelf(value: ValueId, roots: readonly RootId[]): void {
+    if ((this.#self.get(value)?.length ?? 0) >= mostRoots) this.#loseTrack();
     if (!addAll(this.#self, value, roots)) return;
     this.#moved = true;
     if (this.#given[value] === 0 && roots.some((root) => this.#roots.get(root).base !== 'variable')) this.#given[value] = 1;
   }
 
   #addInner(value: ValueId, roots: readonly RootId[]): void {
+    if ((this.#inner.get(value)?.length ?? 0) >= mostRoots) this.#loseTrack();
     if (addAll(this.#inner, value, roots)) this.#moved = true;
+  }
+
+  /** A value may be part of more things than can be told apart. Start-up code changes nothing later; any other function may
+   *  then change anything. */
+  #loseTrack(): void {
+    if (!this.#recording || this.#lost.has(this.#fn.id) || this.#fn.parent === -1) return;
+    this.#lost.add(this.#fn.id);
+    this.#push(Effect.opaque, -1, this.#ops.of(this.#fn.id)[0] ?? 0, this.#ops.of(this.#fn.id)[0] ?? 0, NOTHING);
   }
 
   // ------------------------------------------------------------------------------------------------ effects
@@ -291,6 +304,7 @@ class Summariser {
     if (!this.#recording || value === NOTHING) return;
     if (this.#isGivenTo(value, this.#fn) && this.#entries[this.#fn.id] === 0) return;
     if (roots.length > 0 && roots.every((root) => this.#isOfModule(root))) return;
+    if (this.#origins.tokensOf(value).length >= tooManyTokens) this.#loseTrack();
     if (this.#origins.tokensOf(value).length > 0) this.#push(kind, -1, op, at, value);
   }
 
@@ -364,7 +378,8 @@ class Summariser {
     let kept = this.#summary.keeps.get(param);
     if (kept === undefined) this.#summary.keeps.set(param, (kept = new Set()));
     for (const root of into) {
-      if (root === param || kept.has(root) || kept.size > 16) continue;
+      if (root === param || kept.has(root)) continue;
+      if (kept.size >= mostRoots) return this.#loseTrack();
       kept.add(root);
       this.#changed = true;
     }
@@ -408,7 +423,8 @@ class Summariser {
   }
 
   #note(set: Set<RootId>, root: RootId): void {
-    if (set.has(root) || set.size > 64) return;
+    if (set.has(root)) return;
+    if (set.size >= mostRoots) return this.#loseTrack();
     set.add(root);
     this.#changed = true;
   }
@@ -637,7 +653,8 @@ function chosen(args: readonly ValueId[], index: number): readonly ValueId[] {
   return index < 0 ? args : args.slice(index, index + 1);
 }
 
-const mostRoots = 48;
+const mostRoots = 120;
+const tooManyTokens = 120;
 
 /** True if anything is new. */
 function addAll(sets: Map<ValueId, RootId[]>, value: ValueId, roots: readonly RootId[]): boolean {

@@ -34,6 +34,9 @@ export type Token =
 
 export const UNKNOWN: TokenId = 0;
 
+/** Stands for the place where requests and their like are made. */
+export const everyRequest = -2;
+
 export class TokenTable {
   readonly #tokens: Token[] = [{ kind: 'unknown' }];
   readonly #properties: (Map<AtomId, ValueId> | undefined)[] = [undefined];

@@ -16,7 +16,7 @@ import type { External, Unloaded } from './load-modules.js';
 import { methodByName } from './method-by-name.js';
 import type { Models, Ref, Shape } from './models.js';
 import { IntSets } from './sets.js';
-import { type TokenId, TokenTable, UNKNOWN } from './tokens.js';
+import { everyRequest, type Token, type TokenId, TokenTable, UNKNOWN } from './tokens.js';
 
 /** A callback that a modelled call takes. */
 export interface CallbackUse {
@@ -44,7 +44,17 @@ export interface Origins {
 
 /** What is done with a value, run again for each token that it turns out to hold. */
 type Use =
-  | { readonly kind: 'load'; readonly atom: AtomId; readonly to: ValueId; readonly receiver: ValueId; readonly op: OpId }
+  | {
+      readonly kind: 'load';
+      readonly atom: AtomId;
+      readonly to: ValueId;
+      readonly receiver: ValueId;
+      readonly op: OpId;
+      /** The load iterates: it gives items, and no other properties. */
+      readonly items?: boolean | undefined;
+      /** The property of a class that hides one of the same name in the class that it extends. */
+      readonly shadow?: ValueId | undefined;
+    }
   | { readonly kind: 'store'; readonly atom: AtomId; readonly from: ValueId; readonly op: OpId }
   | { readonly kind: 'method'; readonly op: OpId; readonly callee: ValueId; readonly view: CallView }
   | { readonly kind: 'call'; readonly view: CallView }
@@ -68,10 +78,7 @@ interface CallView {
   readonly promisified: boolean;
 }
 
-const tooMany = 150;
-
-/** Stands for the place where requests and their like are made. */
-const everyRequest = -2;
+const tooMany = 120;
 
 export function traceOrigins(
   facts: Facts,
@@ -110,6 +117,9 @@ class Solver {
   #cloneBudget = 0;
   /** Values that come from other modules and packages. */
   readonly #loaded: ValueId[] = [];
+  readonly #inherited: { readonly id: TokenId; readonly use: Extract<Use, { kind: 'load' }> }[] = [];
+  readonly #shadows = new Map<string, Extract<Use, { kind: 'load' }>>();
+  readonly #iterations = new Map<string, Extract<Use, { kind: 'load' }>>();
   readonly #byName = new Set<OpId>();
   readonly #laid = new Map<Use, Set<ValueId>>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
@@ -193,7 +203,7 @@ class Solver {
       case Op.copy:
         return this.#edge(a, b);
       case Op.load:
-        return this.#use(a, { kind: 'load', atom: c, to: b, receiver: a, op });
+        return this.#use(a, { kind: 'load', atom: c, to: b, receiver: a, op, items: facts.d.get(op) === 1 });
       case Op.store:
         if (b !== NOTHING) this.#use(a, { kind: 'store', atom: c, from: b, op });
         return;
@@ -250,7 +260,7 @@ class Solver {
   /** Solves; then takes what nobody in the program calls as called by someone unknown, and solves on. */
   solve(): void {
     this.#settle();
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 20; round++) {
       const named = this.#admitMethodNames();
       if (!this.#admitUnknownCallers() && !named) return;
       this.#settle();
@@ -276,7 +286,19 @@ class Solver {
 
   #settle(): void {
     this.#drain();
-    for (let round = 0; round < 4 && this.#copyLateProperties(); round++) this.#drain();
+    while (this.#copyLateProperties() || this.#loadInherited()) this.#drain();
+  }
+
+  /** What a package's class gives to classes that extend it, where they have nothing of that name themselves. */
+  #loadInherited(): boolean {
+    const waiting = this.#inherited.splice(0);
+    let found = false;
+    for (const { id, use } of waiting) {
+      if (this.#held.get(use.shadow ?? NOTHING).length > 0) continue;
+      this.#load(id, { ...use, shadow: undefined });
+      found = true;
+    }
+    return found;
   }
 
   /** Properties that came to be after their object was spread into another. */
@@ -419,23 +441,57 @@ class Solver {
       return;
     }
     if (token.kind === 'bound') return;
+    if (token.kind === 'external' && use.shadow !== undefined) {
+      this.#inherited.push({ id, use });
+      return;
+    }
+    if (token.kind === 'object' && token.type === 'Generator' && use.op >= 0) this.#callees.add(use.op, token.fn);
+    if (use.items && token.kind === 'object') return this.#loadItems(id, token, use);
     if (use.atom === ANY_PROPERTY) {
       this.#edge(this.#allProperties(id), use.to);
       if (token.kind === 'external' && this.#models.isUnknown(token.shape)) this.#loadFromShape(token.shape, token.site, '*', use);
       return;
     }
     const name = this.#facts.atomName(use.atom);
-    this.#edge(this.#property(id, use.atom), use.to);
+    const own = this.#property(id, use.atom);
+    this.#edge(own, use.to);
     if (token.kind === 'external') return this.#loadFromShape(token.shape, token.site, name, use);
     if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
     this.#loadGetter(id, name, use);
-    if (token.proto !== NOTHING) this.#lay(token.proto, use);
+    if (token.proto !== NOTHING) this.#lay(token.proto, token.type === 'Prototype' ? this.#shadowed(use, own) : use);
     const member = this.#typeMember(token.type, name);
     if (member !== null) this.#addShape(use.to, member, -1);
   }
 
-  /** A load goes on where the object inherits from, once: classes may inherit from each other in circles. */
-  #lay(value: ValueId, use: Extract<Use, { kind: 'load' }>): void {
+  #shadowed(use: Extract<Use, { kind: 'load' }>, shadow: ValueId): Extract<Use, { kind: 'load' }> {
+    const key = `${use.op} ${use.to} ${shadow}`;
+    let derived = this.#shadows.get(key);
+    if (derived === undefined) this.#shadows.set(key, (derived = { ...use, shadow }));
+    return derived;
+  }
+
+  /** Items are what is stored under no name; an object with an iterator of its own gives what that gives. */
+  #loadItems(id: TokenId, token: Extract<Token, { kind: 'object' }>, use: Extract<Use, { kind: 'load' }>): void {
+    this.#edge(this.#property(id, ANY_PROPERTY), use.to);
+    for (const name of ['@@iterator', '@@asyncIterator']) {
+      const atom = this.#facts.knownAtom(name);
+      if (atom === undefined || isContainer(token.type)) continue;
+      const key = `${use.op} ${use.to} ${name}`;
+      let step = this.#iterations.get(key);
+      if (step === undefined) {
+        const method = this.#facts.newValue();
+        const iterator = this.#facts.newValue();
+        this.#use(method, { kind: 'call', view: { op: use.op, to: iterator, receiver: use.receiver, args: [], spread: -1, isNew: false, promisified: false } });
+        this.#use(iterator, use);
+        step = { kind: 'load', atom, to: method, receiver: use.receiver, op: use.op };
+        this.#iterations.set(key, step);
+      }
+      this.#load(id, step);
+    }
+  }
+
+  /** A use goes on where the object inherits from, and within lists, once: classes and lists may hold each other. */
+  #lay(value: ValueId, use: Use): void {
     let laid = this.#laid.get(use);
     if (laid === undefined) this.#laid.set(use, (laid = new Set()));
     if (laid.has(value)) return;
@@ -545,6 +601,7 @@ class Solver {
 
   #method(id: TokenId, use: Extract<Use, { kind: 'method' }>): void {
     const token = this.#tokens.get(id);
+    if (token.kind === 'object' && token.type === 'Generator') this.#callees.add(use.op, token.fn);
     const atom = this.#facts.c.get(use.op);
     const name = this.#facts.atomName(atom);
     const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
@@ -755,10 +812,7 @@ class Solver {
   #callback(id: TokenId, use: Extract<Use, { kind: 'callback' }>): void {
     const token = this.#tokens.get(id);
     const { rupture, op } = use.use;
-    if (token.kind === 'object' && rupture.callback === 'functions') {
-      this.#use(this.#allProperties(id), use);
-      return;
-    }
+    if (token.kind === 'object' && rupture.callback === 'functions') return this.#lay(this.#allProperties(id), use);
     const fnId = this.#tokens.functionOf(id);
     if (fnId === null) return;
     const fn = this.#facts.fn(fnId);

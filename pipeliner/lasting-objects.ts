@@ -9,7 +9,7 @@
 import type { PartId } from '../analyzer/cut-parts.js';
 import type { FunctionId, ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import { type Token, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { everyRequest, type Token, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 
 export class LastingObjects {
   readonly #pipeline: Pipeline;
@@ -54,11 +54,12 @@ export class LastingObjects {
 
   #isOfRequest(token: Token): boolean {
     if (token.kind !== 'external') return false;
+    if (token.site === everyRequest) return true;
     return this.#pipeline.models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null;
   }
 
   has(id: TokenId): boolean {
-    return this.#lasting.has(id) || this.representative(id) !== id;
+    return this.#lasting.has(id) || this.isOneOfAKind(id);
   }
 
   isOneOfAKind(id: TokenId): boolean {

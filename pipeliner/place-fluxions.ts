@@ -163,7 +163,7 @@ class Placer {
   #addState(decision: Decision): void {
     if (decision.kind === 'scope') {
       const names = decision.group.cells.filter((cell) => cell.name !== '' && cell.touches.has(decision.owner)).map((cell) => `"${cell.name}"`);
-      this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ')), this.#firstChange(decision)));
+      this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ') || 'an object'), this.#firstChange(decision)));
     } else if (decision.kind === 'share') {
       for (const part of decision.parts) if (part !== 0) this.#addShare(decision, part);
     }

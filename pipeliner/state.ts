@@ -75,8 +75,6 @@ export function collectState(pipeline: Pipeline): State {
   return collector.state();
 }
 
-const deepestReach = 4000;
-
 class Collector {
   readonly #pipeline: Pipeline;
   readonly #cells: Cell[] = [];
@@ -88,6 +86,7 @@ class Collector {
   readonly #receivers = new Map<ValueId, number>();
   readonly #lasting: LastingObjects;
   #order = 0;
+  readonly #taken = new Map<number, number>();
   #part!: Part;
 
   constructor(pipeline: Pipeline) {
@@ -99,6 +98,7 @@ class Collector {
   collect(part: Part): void {
     this.#part = part;
     this.#order = 0;
+    this.#taken.clear();
     this.#pipeline.parts.eachEffect(part, (kind, root, fn, op, _at, value) => {
       if (root >= 0) this.#take(kind, root, fn, op);
       else if (value !== 0) this.#onObjects(kind, op, value);
@@ -106,6 +106,11 @@ class Collector {
   }
 
   #take(kind: number, id: RootId, fnId: FunctionId, op: OpId): void {
+    // A few places of the same kind are enough to show; going through all fields of all receivers again is not.
+    const key = id * 8 + kind;
+    const times = this.#taken.get(key) ?? 0;
+    if (times >= mostPlaces) return;
+    this.#taken.set(key, times + 1);
     const root = this.#pipeline.effects.roots.get(id);
     const own = fnId === this.#part.fn.id;
     if (root.base === 'variable') return this.#onVariable(root.id, root, kind, op, own);
@@ -151,7 +156,8 @@ class Collector {
       declares(this.#pipeline.facts, this.#pipeline.parts.list[id] as Part, canonical),
     );
     const cell = this.#add({
-      name: fact.name,
+      // `exports` and `module` are no variables of the program: their state has other names.
+      name: fact.kind === VariableKind.module ? '' : fact.name,
       module: fact.module,
       start: fact.start,
       variable: canonical,
@@ -221,6 +227,10 @@ class Collector {
     });
   }
 
+  #isModuleObject(cell: Cell): boolean {
+    return cell.variable !== null && this.#pipeline.facts.variables.get(cell.variable)?.kind === VariableKind.module;
+  }
+
   // ------------------------------------------------------------------------------------------------- `this`
 
   #onReceiver(receiver: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
@@ -280,6 +290,8 @@ class Collector {
     const outsiders = this.#pipeline.parts.outsiders.id;
     // What runs in a flow is that flow's; and what start-up code hands to code that nobody knows, that may change later.
     if (this.#part.id === outsiders && cell.origin === 'flow') return;
+    // `exports.x = …` at the top of a module declares.
+    if (this.#part.id === 0 && kind === Effect.mutate && this.#isModuleObject(cell)) return;
     const part = this.#part.id === 0 && kind === Effect.hand ? outsiders : this.#part.id;
     let touch = cell.touches.get(part);
     if (touch === undefined) {
@@ -457,7 +469,7 @@ class Collector {
     const { origins } = this.#pipeline;
     const found = new Map<string, Reached>();
     const queue: Reached[] = tokens.map((token) => ({ token, within: -1 }));
-    while (queue.length > 0 && found.size < deepestReach) {
+    while (queue.length > 0) {
       const next = queue.pop() as Reached;
       const token = origins.tokens.get(next.token);
       const isInstance = token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);

@@ -1,7 +1,7 @@
 /**
  * What lowering one module carries along: the lists that it appends to, where it is, and the variables in sight.
  */
-import type { Scope, Variable } from 'escope';
+import type { Reference, Scope, Variable } from 'escope';
 import type * as es from 'estree';
 import {
   type AwaitCut,
@@ -86,6 +86,7 @@ export class LoweringContext {
   readonly #variableAt: Int32Array;
   readonly #scopesOf = new Map<es.Node, Scope[]>();
   readonly #globals: Map<string, ValueId>;
+  readonly #dynamic = new Map<Variable, Reference[]>();
   readonly #innerNames = new Map<es.Node, ValueId>();
 
   constructor(options: {
@@ -107,6 +108,23 @@ export class LoweringContext {
     this.#variableAt = options.variableAt;
     this.#globals = options.globals;
     for (const scope of options.scopes) this.#assignScope(scope);
+    if (/\beval\b|\bwith\b/.test(options.text)) for (const scope of options.scopes) this.#resolveDynamic(scope);
+  }
+
+  /** Around `eval` and `with` scope analysis resolves nothing. What a name means without them is by far the likeliest, and
+   *  code with either in it stays home anyway. */
+  #resolveDynamic(scope: Scope): void {
+    for (const reference of scope.references) {
+      if (reference.resolved !== null || reference.identifier.type !== 'Identifier') continue;
+      for (let at: Scope | null = scope; at !== null && at.type !== 'global'; at = at.upper) {
+        const variable = at.set.get(reference.identifier.name);
+        if (variable === undefined) continue;
+        const list = this.#dynamic.get(variable);
+        if (list === undefined) this.#dynamic.set(variable, [reference]);
+        else list.push(reference);
+        break;
+      }
+    }
   }
 
   /** Scopes by the function whose code they are part of, so that a function's variables are numbered together. */
@@ -130,13 +148,13 @@ export class LoweringContext {
 
   #declareVariable(variable: Variable, scope: Scope, owner: FunctionFact): void {
     const isArguments = variable.name === 'arguments' && variable.identifiers.length === 0;
-    if (isArguments && variable.references.length === 0) return;
+    if (isArguments && variable.references.length === 0 && !this.#dynamic.has(variable)) return;
     const value = this.facts.newValue();
     // A class declaration's name stands for two variables: one outside, and one that only its body sees.
     if (scope.type === 'class') this.#innerNames.set(scope.block, value);
     else for (const identifier of variable.identifiers) this.#variableAt[offset(identifier)] = value;
     let captured = owner.parent === -1;
-    for (const reference of variable.references) {
+    for (const reference of [...variable.references, ...(this.#dynamic.get(variable) ?? [])]) {
       this.#variableAt[(reference.identifier.range as [number, number])[0]] = value;
       if (!captured && owningNode(reference.from) !== owningNode(scope)) captured = true;
     }
@@ -170,7 +188,7 @@ export class LoweringContext {
   }
 
   /** A variable that every module has without declaring it. */
-  declareOwn(value: ValueId, name: string): void {
+  declareOwn(value: ValueId, name: 'exports' | 'module'): void {
     this.facts.variables.set(value, {
       value,
       name,
@@ -179,7 +197,7 @@ export class LoweringContext {
       segmentFrom: 0,
       module: this.moduleIndex,
       start: 0,
-      kind: VariableKind.local,
+      kind: VariableKind.module,
       loop: 0,
       constant: false,
     });
@@ -222,6 +240,14 @@ export class LoweringContext {
     if (base === NOTHING) return NOTHING;
     const result = this.facts.newValue();
     this.op(Op.load, base, result, property === null ? 0 : this.facts.atom(property), 0, position);
+    return result;
+  }
+
+  /** What iterating over `base` gives. */
+  items(base: ValueId, position: number): ValueId {
+    if (base === NOTHING) return NOTHING;
+    const result = this.facts.newValue();
+    this.op(Op.load, base, result, 0, 1, position);
     return result;
   }
 

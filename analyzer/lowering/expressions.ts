@@ -14,6 +14,8 @@ export function lowerExpression(context: LoweringContext, node: es.Node, name = 
   switch (node.type) {
     case 'Identifier':
       return lowerIdentifier(context, node);
+    case 'Literal':
+      return 'regex' in node ? context.object(/[gy]/.test(node.regex.flags) ? 'StatefulRegExp' : 'RegExp', offset(node)) : NOTHING;
     case 'MemberExpression':
       return lowerMember(context, node);
     case 'CallExpression':
@@ -209,7 +211,7 @@ function lowerArray(context: LoweringContext, node: es.ArrayExpression): ValueId
   for (const element of node.elements) {
     if (element === null) continue;
     let value = lowerExpression(context, element);
-    if (element.type === 'SpreadElement') value = context.load(value, null, offset(element));
+    if (element.type === 'SpreadElement') value = context.items(value, offset(element));
     if (value !== NOTHING) context.store(array, null, value, true, offset(element));
   }
   return array;
@@ -349,7 +351,9 @@ function lowerSequence(context: LoweringContext, node: es.SequenceExpression): V
 }
 
 function lowerYield(context: LoweringContext, node: es.YieldExpression): ValueId {
-  const value = node.argument == null ? NOTHING : lowerExpression(context, node.argument);
+  let value = node.argument == null ? NOTHING : lowerExpression(context, node.argument);
+  if (node.delegate) value = context.items(value, offset(node));
   if (value !== NOTHING) context.op(Op.return, value, 0, 0, 0, offset(node));
-  return NOTHING;
+  // What `next(x)` sends is not followed: it may be anything that is thrown around.
+  return context.facts.thrown;
 }

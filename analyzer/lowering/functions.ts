@@ -137,7 +137,7 @@ function lowerConstructor(
     }
     context.state.straight = false;
     lowerFields(context, node, fact);
-    if (code !== undefined) lowerStatements(context, code.body.body);
+    if (code !== undefined) lowerStatements(context, code.body.body, false);
     else if (node.superClass) passToSuper(context, node);
   });
   return fact;

@@ -88,6 +88,7 @@ export function propertyName(context: LoweringContext, node: es.MemberExpression
     return property.type === 'PrivateIdentifier' ? `#${property.name}` : null;
   }
   if (property.type === 'Literal' && typeof property.value === 'string') return property.value;
+  if (isSymbol(property)) return symbolName(property);
   const constant = property.type === 'PrivateIdentifier' ? null : constantString(context, property);
   if (property.type !== 'PrivateIdentifier') lowerExpression(context, property);
   return constant;
@@ -104,9 +105,20 @@ export function keyName(
     if (key.type === 'Identifier') return key.name;
     return key.type === 'Literal' ? String(key.value) : null;
   }
+  if (isSymbol(key)) return symbolName(key);
   const constant = constantString(context, key);
   lowerExpression(context, key);
   return constant;
+}
+
+/** `Symbol.iterator` */
+function isSymbol(node: es.Node): node is es.MemberExpression {
+  if (node.type !== 'MemberExpression' || node.computed) return false;
+  return node.object.type === 'Identifier' && node.object.name === 'Symbol';
+}
+
+function symbolName(node: es.MemberExpression): string {
+  return `@@${node.property.type === 'Identifier' ? node.property.name : ''}`;
 }
 
 function bindObjectPattern(
@@ -132,10 +144,10 @@ function bindArrayPattern(context: LoweringContext, pattern: es.ArrayPattern, va
     if (element === null) continue;
     if (element.type === 'RestElement') {
       const rest = context.object('Array', offset(element));
-      context.store(rest, null, context.load(value, null, offset(element)), true, offset(element));
+      context.store(rest, null, context.items(value, offset(element)), true, offset(element));
       bindPattern(context, element.argument, rest, binding);
     } else {
-      bindPattern(context, element, context.load(value, null, offset(element)), binding);
+      bindPattern(context, element, context.items(value, offset(element)), binding);
     }
   }
 }

@@ -19,23 +19,26 @@ export function lowerBody(context: LoweringContext, body: readonly Statement[]):
   lowerLine(context, body, false);
 }
 
-export function lowerStatements(context: LoweringContext, body: readonly Statement[]): void {
-  for (const statement of body) hoist(context, statement);
+export function lowerStatements(context: LoweringContext, body: readonly Statement[], inBlock = true): void {
+  for (const statement of body) hoist(context, statement, inBlock);
   for (const statement of body) lowerStatement(context, statement);
 }
 
 /** Function declarations exist before the first statement runs. */
-function hoist(context: LoweringContext, statement: Statement): void {
+function hoist(context: LoweringContext, statement: Statement, inBlock: boolean): void {
   const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
-  if (node?.type === 'FunctionDeclaration') declareFunction(context, node);
+  if (node?.type === 'FunctionDeclaration') declareFunction(context, node, inBlock);
   if (statement.type === 'ExportDefaultDeclaration' && statement.declaration.type === 'FunctionDeclaration') {
-    if (statement.declaration.id) declareFunction(context, statement.declaration as es.FunctionDeclaration);
+    if (statement.declaration.id) declareFunction(context, statement.declaration as es.FunctionDeclaration, false);
   }
 }
 
-function declareFunction(context: LoweringContext, node: es.FunctionDeclaration): void {
+function declareFunction(context: LoweringContext, node: es.FunctionDeclaration, inBlock: boolean): void {
   const variable = context.variableAt(node.id);
   const fact = lowerFunction(context, node, node.id.name, 0);
+  // In sloppy mode a function declared in a block is a variable of the function around it as well, which scope analysis
+  // leaves unresolved.
+  if (inBlock && context.kind === 'commonjs') context.copy(fact.self, context.global(node.id.name), offset(node));
   if (variable === 0) return;
   context.placeVariable(variable);
   context.copy(fact.self, variable, offset(node));
@@ -44,10 +47,10 @@ function declareFunction(context: LoweringContext, node: es.FunctionDeclaration)
 /** `followed`: something runs behind the last of these statements. */
 function lowerLine(context: LoweringContext, body: readonly Statement[], followed: boolean): void {
   if (!context.state.straight) {
-    lowerStatements(context, body);
+    lowerStatements(context, body, false);
     return;
   }
-  for (const statement of body) hoist(context, statement);
+  for (const statement of body) hoist(context, statement, false);
   for (const [index, statement] of body.entries()) {
     const more = followed || body.slice(index + 1).some(isExecuted);
     if (statement.type === 'TryStatement' && statement.finalizer == null) lowerTryOnLine(context, statement, more);
@@ -76,6 +79,8 @@ function lowerStatementOnLine(context: LoweringContext, statement: Statement, mo
   if (last === null) return;
   pushCut(context, statement, 'inside', last.start, last.argument, null, more);
 }
+
+const mostCuts = 200;
 
 interface SimpleAwait {
   readonly node: es.AwaitExpression;
@@ -122,6 +127,8 @@ function pushCut(
   target: es.Pattern | null,
   more: boolean,
 ): void {
+  // Code with hundreds of awaits in one function is generated, and nobody runs it on several loops.
+  if (context.state.fact.cuts.length >= mostCuts) return;
   const callee = argument === null ? null : awaitedCallee(argument);
   context.cut({
     form,
@@ -280,14 +287,14 @@ function lowerIf(context: LoweringContext, node: es.IfStatement): void {
 
 /** A sloppy-mode `if (x) function f() {}` declares f as well. */
 function lowerBranch(context: LoweringContext, node: es.Statement): void {
-  if (node.type === 'FunctionDeclaration') declareFunction(context, node);
+  if (node.type === 'FunctionDeclaration') declareFunction(context, node, true);
   else lowerStatement(context, node);
 }
 
 function lowerSwitch(context: LoweringContext, node: es.SwitchStatement): void {
   lowerExpression(context, node.discriminant);
   context.aside(() => {
-    for (const branch of node.cases) for (const statement of branch.consequent) hoist(context, statement);
+    for (const branch of node.cases) for (const statement of branch.consequent) hoist(context, statement, true);
     for (const branch of node.cases) {
       if (branch.test) lowerExpression(context, branch.test);
       for (const statement of branch.consequent) lowerStatement(context, statement);
@@ -321,7 +328,7 @@ function lowerLoopVariable(
 ): void {
   let item = NOTHING;
   if (node.type === 'ForOfStatement') {
-    item = context.load(source, null, offset(node));
+    item = context.items(source, offset(node));
     if (node.await) {
       context.state.awaits += 1;
       context.state.lastAwait = { start: offset(node), argument: node.right };

@@ -42,7 +42,7 @@ export function sentVariables(cut: Cut): readonly string[] {
   return cut.kind === 'rest' ? [...new Set([...cut.message, ...cut.bound])] : cut.message;
 }
 
-function parseText(text: string, kind: ModuleSource['kind']): es.Program {
+function parseText(text: string, kind: ModuleSource['kind'] | 'script'): es.Program {
   // The parser's own node types name the same trees as estree's, a little more loosely.
   return parse(text, { ecmaVersion: 'latest', sourceType: kind, range: true }) as unknown as es.Program;
 }
@@ -166,7 +166,7 @@ function parsesAlone({ text, kind }: ModuleSource, cut: Cut, strict: boolean): b
       ? `(${message}) => { ${strict ? "'use strict';" : ''} return ${copy} };`
       : `async (${message}) => { ${strict ? "'use strict';" : ''} ${'try {'.repeat(cut.openTries)} ${copy} };`;
   try {
-    parseText(code, kind);
+    parseText(code, kind === 'module' ? 'module' : 'script');
     return true;
   } catch (error) {
     if (error instanceof SyntaxError) return false;

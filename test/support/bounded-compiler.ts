@@ -36,22 +36,28 @@ export class BoundedCompiler {
 
   async #ask(request: CompileRequest): Promise<BoundedReply> {
     const thread = (this.#thread ??= new Worker(new URL('./compile-worker.js', import.meta.url)));
-    const reply = await new Promise<BoundedReply>((resolve) => {
-      const timer = setTimeout(() => resolve({ kind: 'hung', afterMs: this.#boundMs }), this.#boundMs);
-      const settle = (outcome: BoundedReply): void => {
-        clearTimeout(timer);
-        resolve(outcome);
-      };
-      thread.once('message', (message: CompileReply) => settle(message));
-      thread.once('error', (error) => settle({ kind: 'crashed', stack: error instanceof Error ? `${error.stack}` : String(error) }));
-      thread.postMessage(request);
-    });
-    thread.removeAllListeners();
+    const reply = await this.#answerOf(thread, request);
     // After a crash of the thread itself, or while it hangs, it answers no more.
     if (reply.kind === 'hung' || reply.kind === 'crashed') {
       await thread.terminate();
       this.#thread = null;
     }
     return reply;
+  }
+
+  #answerOf(thread: Worker, request: CompileRequest): Promise<BoundedReply> {
+    return new Promise((resolve) => {
+      const settle = (reply: BoundedReply): void => {
+        clearTimeout(timer);
+        thread.off('message', settle);
+        thread.off('error', fail);
+        resolve(reply);
+      };
+      const fail = (error: unknown): void => settle({ kind: 'crashed', stack: String(error) });
+      const timer = setTimeout(() => settle({ kind: 'hung', afterMs: this.#boundMs }), this.#boundMs);
+      thread.on('message', settle);
+      thread.on('error', fail);
+      thread.postMessage(request);
+    });
   }
 }

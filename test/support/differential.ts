@@ -65,15 +65,19 @@ function findPackages(folder: string): string {
 }
 
 /** The app in a folder of its own, from where it finds the project's packages, and compiled to `out` in it. */
-export async function makeApp(t: ExecutionContext, entry: string, tree: Tree): Promise<App> {
+export async function makeApp(t: ExecutionContext, entry: string, tree: Tree, change = unchanged): Promise<App> {
   const folder = tempFolder(t, { ...tree, node_modules: link(packages) });
-  return { folder, entry, ...(await compileApp(folder, entry, join(folder, 'out'))) };
+  return { folder, entry, ...(await compileApp(folder, entry, join(folder, 'out'), change)) };
 }
 
-export async function compileApp(folder: string, entry: string, out: string) {
-  const { program } = await compile({ entry, cwd: folder });
+export async function compileApp(folder: string, entry: string, out: string, change = unchanged) {
+  const program = change((await compile({ entry, cwd: folder })).program);
   await writeOutput(out, emitFiles(program, out));
   return { out, program };
+}
+
+function unchanged(program: FluxionProgram): FluxionProgram {
+  return program;
 }
 
 export function runOriginal(app: App, options: RunOptions = {}): Promise<Run> {
@@ -96,7 +100,7 @@ export async function runFactories(app: App, options: RunOptions = {}): Promise<
   return { ...result, cuts: [...new Set(cuts)].sort() };
 }
 
-const EVERY_CUT = `
+const EVERY_CUT = `'use strict';
 const { appendFileSync } = require('node:fs');
 const makes = new Map();
 const make = (id, vars) => { appendFileSync(LOG, id + '\\n'); return makes.get(id)(...vars); };
