@@ -235,3 +235,9 @@ function parseRef(text: string): Ref {
       return { kind: 'type', name: text };
   }
 }
+
+/** `app.get('title')` reads a setting: a call that registers callbacks and is given none gives what was kept. */
+export function registersNothing(call: Call, argumentCount: number): boolean {
+  const ruptures = call.ruptures ?? [];
+  return ruptures.length > 0 && ruptures.every(({ callback, from }) => callback === 'functions' && argumentCount <= (from ?? 0));
+}

@@ -13,7 +13,7 @@ import { calleesFirst, isCall, OpsByFunction } from './call-graph.js';
 import { ANY_PROPERTY, type Facts, type FunctionFact, FunctionFlag, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
 import type { Ruptures } from './find-rupture-points.js';
 import { IntList } from './int-list.js';
-import type { Models, Ref, Shape } from './models.js';
+import { type Models, type Ref, registersNothing, type Shape } from './models.js';
 import { methodByName } from './method-by-name.js';
 import { type RootId, RootTable } from './roots.js';
 import type { Origins } from './trace-origins.js';
@@ -149,6 +149,7 @@ class Summariser {
     const entries = new Uint8Array(this.#facts.functions.length).fill(1);
     for (let op = 0; op < this.#facts.kind.length; op++) {
       for (const callee of this.#origins.calleesOf(op)) entries[callee] = 0;
+      for (const callee of this.#origins.inPlaceOf(op)) entries[callee] = 0;
     }
     for (const point of this.#ruptures.points) for (const { fn } of point.callbacks) entries[fn] = 1;
     for (const fn of this.#origins.escaped) entries[fn] = 1;
@@ -299,13 +300,26 @@ class Summariser {
   }
 
   /** Whoever gives a parameter answers for what is done to it, unless nobody is known to give it; and a variable at the top
-   *  of a module answers for what it holds. */
-  #changeObject(kind: number, value: ValueId, op: OpId, at: OpId, roots: readonly RootId[] = this.#selfOf(value)): void {
+   *  of a module answers for what it holds. For all else the object itself has to. */
+  #changeObject(kind: number, value: ValueId, op: OpId, at: OpId): void {
+    const given = this.#isGivenTo(value, this.#fn) && this.#entries[this.#fn.id] === 0;
+    if (!given) this.#changeUnanswered(kind, value, this.#selfOf(value), op, at);
+  }
+
+  /** The same for a value of a callee, of which `roots` is what it is here. */
+  #changeObjectOf(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
+    const isGiven = (root: RootId): boolean => this.#roots.get(root).base !== 'variable' && this.#entries[this.#fn.id] === 0;
+    if (roots.length > 0 && roots.every(isGiven)) return;
+    this.#changeUnanswered(kind, value, roots.filter((root) => !isGiven(root)), op, at);
+  }
+
+  #changeUnanswered(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
     if (!this.#recording || value === NOTHING) return;
-    if (this.#isGivenTo(value, this.#fn) && this.#entries[this.#fn.id] === 0) return;
-    if (roots.length > 0 && roots.every((root) => this.#isOfModule(root))) return;
-    if (this.#origins.tokensOf(value).length >= tooManyTokens) this.#loseTrack();
-    if (this.#origins.tokensOf(value).length > 0) this.#push(kind, -1, op, at, value);
+    const tokens = this.#origins.tokensOf(value);
+    const isFunction = tokens.some((id) => this.#origins.tokens.functionOf(id) !== null);
+    if (roots.length > 0 && !isFunction && roots.every((root) => this.#isOfModule(root))) return;
+    if (tokens.length >= tooManyTokens) this.#loseTrack();
+    if (tokens.length > 0) this.#push(kind, -1, op, at, value);
   }
 
   /** (Part of) a parameter or `this` of that very function: a function within it gets it from nobody. */
@@ -442,7 +456,16 @@ class Summariser {
     const callees = this.#origins.calleesOf(op);
     for (const callee of callees) this.#apply(op, callee, receiver, argument, to);
     for (const callee of this.#origins.inPlaceOf(op)) this.#applyInPlace(op, callee, receiver);
+    // A generator is another one behind each step.
+    if (kind === Op.method && this.#isGenerator(base)) this.#change(Effect.mutate, base, op);
     this.#callOutside(op, receiver, to, callees.length > 0);
+  }
+
+  #isGenerator(value: ValueId): boolean {
+    return this.#origins.tokensOf(value).some((id) => {
+      const token = this.#origins.tokens.get(id);
+      return token.kind === 'object' && token.type === 'Generator';
+    });
   }
 
   /** `f.apply(x, list)` and bound functions: the arguments are not in the order in which they stand. */
@@ -467,10 +490,13 @@ class Summariser {
       // What a constructor does to the object that it makes changes nothing that was there before.
       if (isNew && base === 'this') continue;
       const kind = key % kinds;
-      const exact = deep || field !== -1 || argument === null ? effect.value : this.#valueOf(root, self, argument);
+      const isExact = !deep && field === -1 && argument !== null;
+      const exact = isExact ? this.#valueOf(root, self, argument) : effect.value;
       const actual = this.#actual(root, self, argument);
       for (const mapped of actual) this.#effect(kind, mapped, effect.op, op, exact);
-      if (kind !== Effect.read) this.#changeObject(kind, exact, effect.op, op, actual);
+      if (kind === Effect.read) continue;
+      if (isExact) this.#changeObject(kind, exact, effect.op, op);
+      else this.#changeObjectOf(kind, exact, actual, effect.op, op);
     }
     const order = argument ?? noArgument;
     for (const [root, into] of summary.keeps) {
@@ -509,9 +535,8 @@ class Summariser {
       given.push(...this.#contentsOf(this.#facts.argument(call, index)));
     }
     for (const [key, effect] of summary.effects) {
-      const { base } = this.#roots.get(Math.floor(key / kinds));
-      if (base === 'param') for (const root of given) this.#effect(key % kinds, root, effect.op, op, effect.value);
-      if (key % kinds !== Effect.read) this.#changeObject(key % kinds, effect.value, effect.op, op, given);
+      for (const root of given) this.#effect(key % kinds, root, effect.op, op, effect.value);
+      if (key % kinds !== Effect.read) this.#changeObjectOf(key % kinds, effect.value, given, effect.op, op);
     }
   }
 
@@ -548,9 +573,7 @@ class Summariser {
 
   #applyModel(op: OpId, model: Call, receiver: ValueId, to: ValueId): void {
     const args = this.#argumentsOf(op);
-    const registersNothing = model.ruptures?.every(({ callback, from }) => callback === 'functions' && args.length <= (from ?? 0)) === true;
-    // `app.get('title')` reads a setting: what takes callbacks and gets none changes nothing.
-    if (registersNothing && (model.ruptures?.length ?? 0) > 0) return;
+    if (registersNothing(model, args.length)) return this.#addSelf(to, this.#contentsOf(receiver));
     for (const target of model.mutates ?? noTargets) {
       if (target === 'this') this.#change(Effect.mutate, receiver, op);
       else for (const value of chosen(args, target)) this.#change(Effect.mutate, value, op);
@@ -605,10 +628,13 @@ class Summariser {
       case 'contentsOf':
         return this.#addSelf(to, this.#contentsOf(args[ref.index] ?? NOTHING));
       case 'copyOf':
+        for (const arg of ref.index < 0 ? args : args.slice(ref.index, ref.index + 1)) this.#addInner(to, this.#contentsOf(arg));
+        return;
       case 'results':
       case 'result':
+        // What a callback gives may be any of what it was given.
         for (const arg of args) this.#addInner(to, this.#contentsOf(arg));
-        this.#addInner(to, this.#contentsOf(receiver));
+        if (!this.#isNamespace(receiver)) this.#addInner(to, this.#contentsOf(receiver));
         return;
       default:
         return;

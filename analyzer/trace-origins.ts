@@ -14,7 +14,7 @@ import { ANY_PROPERTY, type AtomId, type Facts, type FunctionFact, FunctionFlag,
 import { IntList } from './int-list.js';
 import type { External, Unloaded } from './load-modules.js';
 import { methodByName } from './method-by-name.js';
-import type { Models, Ref, Shape } from './models.js';
+import { type Models, type Ref, registersNothing, type Shape } from './models.js';
 import { IntSets } from './sets.js';
 import { everyRequest, type Token, type TokenId, TokenTable, UNKNOWN } from './tokens.js';
 
@@ -128,12 +128,14 @@ class Solver {
   #unknownSource: ValueId = NOTHING;
   readonly #prototype: AtomId;
   readonly #resolved: AtomId;
+  readonly #kept: AtomId;
 
   constructor(facts: Facts, models: Models) {
     this.#facts = facts;
     this.#models = models;
     this.#prototype = facts.atom('prototype');
     this.#resolved = facts.atom('[[resolved]]');
+    this.#kept = facts.atom('[[kept]]');
   }
 
   origins(): Origins {
@@ -352,6 +354,8 @@ class Solver {
   }
 
   #addShape(value: ValueId, shape: Shape, site: number): void {
+    // Strings and numbers are no objects to keep track of.
+    if (shape.member?.is === 'fresh' && shape.member.call === undefined) return;
     this.#add(value, this.#tokens.external(shape, site));
   }
 
@@ -393,7 +397,7 @@ class Solver {
         return this.#bind(token, use);
       case 'keep':
         // `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`.
-        if (!this.#isSharedNamespace(token)) this.#store(token, ANY_PROPERTY, use.from);
+        if (!this.#isSharedNamespace(token)) this.#store(token, this.#placeFor(token), use.from);
         return;
       case 'escape':
         return this.#escape(token);
@@ -563,6 +567,12 @@ class Solver {
     this.#edge(from, this.#property(id, atom));
   }
 
+  /** Where an object keeps what it is given: a list under no name; anything else out of reach of its names. */
+  #placeFor(id: TokenId): AtomId {
+    const token = this.#tokens.get(id);
+    return token.kind === 'object' && isContainer(token.type) ? ANY_PROPERTY : this.#kept;
+  }
+
   #isSharedNamespace(id: TokenId): boolean {
     const token = this.#tokens.get(id);
     return token.kind === 'external' && token.site === -1;
@@ -601,13 +611,21 @@ class Solver {
 
   #method(id: TokenId, use: Extract<Use, { kind: 'method' }>): void {
     const token = this.#tokens.get(id);
-    if (token.kind === 'object' && token.type === 'Generator') this.#callees.add(use.op, token.fn);
+    if (token.kind === 'object' && token.type === 'Generator') return this.#step(id, token.fn, use.view);
     const atom = this.#facts.c.get(use.op);
     const name = this.#facts.atomName(atom);
     const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
     if (callable && (name === 'bind' || name === 'call' || name === 'apply')) return this.#indirectCall(id, name, use.view);
     const receiver = this.#facts.a.get(use.op);
     this.#load(id, { kind: 'load', atom, to: use.callee, receiver, op: use.op });
+  }
+
+  /** `generator.next()` runs its body and gives `{ value }`. */
+  #step(id: TokenId, fn: FunctionId, view: CallView): void {
+    this.#callees.add(view.op, fn);
+    const result = this.#madeAt(view.op, 'Object');
+    this.#edge(this.#property(id, ANY_PROPERTY), this.#property(result, this.#facts.atom('value')));
+    this.#add(view.to, result);
   }
 
   #isCallable(token: ReturnType<TokenTable['get']>): boolean {
@@ -764,6 +782,10 @@ class Solver {
       this.#use(view.args[1] ?? NOTHING, { kind: 'escape' });
       return;
     }
+    if (shape.path === 'Object.create') {
+      this.#add(view.to, this.#inheriting(view));
+      return;
+    }
     if (shape.path === 'Promise.reject') this.#edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const call = this.#models.call(shape, view.isNew);
     if (call === null) {
@@ -776,6 +798,17 @@ class Solver {
     for (const rupture of call.ruptures ?? []) this.#takeCallbacks(rupture, view);
     this.#keep(call, view);
     this.#giveResult(call, view);
+  }
+
+  #inheriting(view: CallView): TokenId {
+    const key = `${view.op} create`;
+    let token = this.#made.get(key);
+    if (token === undefined) {
+      const fn = this.#facts.owner.get(Math.max(0, view.op));
+      token = this.#tokens.make({ kind: 'object', type: 'Object', fn, start: this.#facts.position.get(Math.max(0, view.op)), proto: view.args[0] ?? NOTHING });
+      this.#made.set(key, token);
+    }
+    return token;
   }
 
   #takeCallbacks(modelled: Rupture, view: CallView): void {
@@ -953,6 +986,10 @@ class Solver {
 
   #giveResult(call: Call, view: CallView): void {
     if (view.to === NOTHING) return;
+    if (registersNothing(call, view.args.length)) {
+      this.#use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to: view.to, receiver: NOTHING, op: view.op });
+      return;
+    }
     this.#givesStateful = call.stateful === true;
     if (call.promise || call.promiseWithoutCallback || view.promisified) {
       // `Promise.all(list)`: what each promise in the list gives, in a list.

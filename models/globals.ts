@@ -182,6 +182,8 @@ export const globals: { readonly [name: string]: Member } = {
   Array: ARRAY,
   Promise: PROMISE,
   Math: MATH,
+  // The analyzer takes what it gives for its target.
+  Proxy: { construct: {} },
   Reflect: REFLECT,
   Intl: INTL,
   JSON: {

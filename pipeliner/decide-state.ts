@@ -53,13 +53,18 @@ function touching(group: Group, test: (cell: Cell, part: PartId) => boolean): Pa
   return [...found].sort((left, right) => left - right);
 }
 
+/** Start-up that goes on behind an `await` registers routes and listens: that is not state. */
+function isSettingUp(cell: Cell, part: PartId): boolean {
+  return cell.isServer && part !== main && cell.startUp.has(part);
+}
+
 function isChangedBy(cell: Cell, part: PartId): boolean {
   const touch = cell.touches.get(part);
   return touch !== undefined && changes(touch);
 }
 
 function decideStartUp(group: Group, parts: readonly PartId[], flows: Flows, outsiders: PartId): Decision | null {
-  const changers = touching(group, isChangedBy);
+  const changers = touching(group, (cell, part) => isChangedBy(cell, part) && !isSettingUp(cell, part));
   const later = changers.filter((part) => part !== main);
   const users = parts.filter((part) => part !== main);
   if (users.length === 0) return null;

@@ -3,7 +3,7 @@
  * Gives:   FluxionProgram: every static decision is taken here.
  */
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
-import type { OpId } from '../analyzer/facts.js';
+import type { Facts, OpId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
@@ -21,14 +21,14 @@ import { Messages } from './write-messages.js';
 export function buildProgram(pipeline: Pipeline): FluxionProgram {
   const { facts, parts } = pipeline;
   const flows = new Flows(facts, parts);
-  const state = collectState(pipeline);
+  const state = collectState(pipeline, flows);
   const decisions = decideState(state, flows, parts.outsiders.id);
   const tags = tagGroups(facts, state, decisions, parts.list);
   const names = nameFluxions(facts, parts.list);
   const messages = new Messages(facts, parts, state, decisions);
-  const placed = placeFluxions({ pipeline, flows, decisions, messages, names });
+  const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names });
   const code = writeCode(facts, parts, names);
-  const contexts = listContexts(decisions);
+  const contexts = listContexts(facts, decisions);
   const builder: Builder = { pipeline, state, decisions, tags, names, messages, code, contexts };
   const entry = facts.modules[0]?.id ?? '';
   return {
@@ -87,21 +87,27 @@ function placeOf(builder: Builder, part: Part): Place {
 }
 
 /** Variables that live where the fluxion lives: what it keeps, shares, or reads and nothing changes. */
-function listContexts(decisions: ReadonlyMap<Group, Decision>): ReadonlyMap<PartId, string[]> {
+function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): ReadonlyMap<PartId, string[]> {
   const found = new Map<PartId, { name: string; order: number }[]>();
   for (const [group, decision] of decisions) {
     if (decision.kind === 'stream') continue;
     for (const cell of group.cells) {
       if (cell.request !== null || cell.origin === 'outside' || cell.name === '' || isLocal(cell)) continue;
-      for (const { part, order, direct } of cell.touches.values()) {
-        if (!isContextOf(decision, part, direct)) continue;
+      for (const { part, order, direct, name } of cell.touches.values()) {
+        if (!isContextOf(decision, part, direct) || isLocalOfStartUp(facts, cell, part)) continue;
         const list = found.get(part);
-        if (list === undefined) found.set(part, [{ name: cell.name, order }]);
-        else list.push({ name: cell.name, order });
+        if (list === undefined) found.set(part, [{ name, order }]);
+        else list.push({ name, order });
       }
     }
   }
   return new Map([...found].map(([part, list]) => [part, inOrder(list)]));
+}
+
+/** Locals of a start-up function travel to what it does behind an `await`. */
+function isLocalOfStartUp(facts: Facts, cell: Cell, part: PartId): boolean {
+  const owner = cell.variable === null ? -1 : (facts.variables.get(cell.variable)?.owner ?? -1);
+  return owner >= 0 && facts.fn(owner).parent !== -1 && cell.startUp.has(part);
 }
 
 function inOrder(list: { readonly name: string; readonly order: number }[]): string[] {

@@ -7,7 +7,7 @@
  *   replicated  all else
  */
 import type { Part, PartId } from '../analyzer/cut-parts.js';
-import { Op, Opaque, type OpId } from '../analyzer/facts.js';
+import { Op, Opaque, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { calleeText } from '../analyzer/source-text.js';
@@ -30,7 +30,7 @@ import type { Diagnostic } from '../diagnostics/types.js';
 import type { Place, Placement, Reason } from '../flx/program.js';
 import type { Decision } from './decide-state.js';
 import type { Flows } from './flows.js';
-import type { Group } from './state.js';
+import type { Cell, Group, State } from './state.js';
 import type { Messages } from './write-messages.js';
 
 export interface Placed {
@@ -41,6 +41,7 @@ export interface Placed {
 export interface PlacingInput {
   readonly pipeline: Pipeline;
   readonly flows: Flows;
+  readonly state: State;
   readonly decisions: ReadonlyMap<Group, Decision>;
   readonly messages: Messages;
   readonly names: ReadonlyMap<PartId, string>;
@@ -59,10 +60,18 @@ const rank = { replicated: 0, group: 1, home: 2 } as const;
 class Placer {
   readonly #input: PlacingInput;
   readonly #own = new Map<PartId, { placement: Placement; reasons: Reason[] }>();
+  /** Variables to which `require`s with an unknown result are assigned. */
+  readonly #unloadedInto = new Map<ValueId, ValueId>();
   readonly #bonds: { readonly left: PartId; readonly right: PartId; readonly name: string }[] = [];
 
   constructor(input: PlacingInput) {
     this.#input = input;
+    const { facts, graph } = input.pipeline;
+    const unloaded = new Set(graph.unloaded.map(({ value }) => value));
+    for (let op = 0; unloaded.size > 0 && op < facts.kind.length; op++) {
+      const isCopy = facts.kind.get(op) === Op.copy && unloaded.has(facts.a.get(op));
+      if (isCopy) this.#unloadedInto.set(facts.a.get(op), facts.b.get(op));
+    }
   }
 
   placed(): ReadonlyMap<PartId, Placed> {
@@ -78,6 +87,7 @@ class Placer {
     const { pipeline } = this.#input;
     for (const part of pipeline.parts.list) this.#own.set(part.id, this.#lookAt(part));
     this.#mindDynamicCode();
+    this.#mindUnknownSources();
     for (const decision of this.#input.decisions.values()) this.#addState(decision);
   }
 
@@ -156,6 +166,35 @@ class Placer {
       }
       return;
     }
+  }
+
+  /** What a package without a model gives, and what a module that is not known gives, may change by itself. */
+  #mindUnknownSources(): void {
+    for (const cell of this.#input.state.cells) {
+      const source = this.#unknownSource(cell);
+      if (source === null) continue;
+      for (const [part, touch] of cell.touches) {
+        const own = this.#own.get(part);
+        const op = touch.reads[0];
+        if (part === 0 || own === undefined || op === undefined || own.placement === 'home') continue;
+        own.placement = 'home';
+        own.reasons.push(reason(source === '' ? callUnresolved(touch.name) : packageUnmodelled(touch.name, source), this.#input.pipeline.source.place(op)));
+      }
+    }
+  }
+
+  /** The package that a variable of start-up code holds something of, '' for a module that is not known, else null. */
+  #unknownSource(cell: Cell): string | null {
+    if (cell.request !== null || cell.origin === 'flow') return null;
+    const { origins, models, graph } = this.#input.pipeline;
+    if (cell.variable !== null && graph.unloaded.some(({ value }) => this.#unloadedInto.get(value) === cell.variable)) return '';
+    for (const id of cell.tokens) {
+      const token = origins.tokens.get(id);
+      if (token.kind === 'external' && token.shape.package !== '' && models.isUnknown(token.shape) && !models.isModelled(token.shape.package)) {
+        return token.shape.package;
+      }
+    }
+    return null;
   }
 
   // -------------------------------------------------------------------------------------------------- state

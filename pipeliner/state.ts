@@ -6,11 +6,12 @@
  *          Cells that may hold the same changing object are put into one Group.
  */
 import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
-import { ANY_PROPERTY, FunctionFlag, type FunctionId, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
+import { ANY_PROPERTY, FunctionFlag, type FunctionId, Op, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
-import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { everyRequest, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import type { Flows } from './flows.js';
 import { LastingObjects } from './lasting-objects.js';
 import { ObjectReads } from './object-reads.js';
 
@@ -26,6 +27,8 @@ export interface Touch {
   order: number;
   /** Used in the part's own code, not only in functions that it calls. */
   direct: boolean;
+  /** The name by which the part knows it: an import may have another than what it imports. */
+  readonly name: string;
 }
 
 export type CellOrigin =
@@ -43,6 +46,10 @@ export interface Cell {
   readonly start: number;
   readonly variable: ValueId | null;
   readonly origin: CellOrigin;
+  /** A server, app or router: start-up goes on filling it, which changes nothing for requests. */
+  readonly isServer: boolean;
+  /** Start-up code runs in these parts. */
+  readonly startUp: ReadonlySet<PartId>;
   /** Parts in which it is declared. */
   readonly declaredBy: readonly PartId[];
   readonly tokens: readonly TokenId[];
@@ -66,8 +73,8 @@ export interface State {
   readonly cellOf: (variable: ValueId) => Cell | undefined;
 }
 
-export function collectState(pipeline: Pipeline): State {
-  const collector = new Collector(pipeline);
+export function collectState(pipeline: Pipeline, flows: Flows): State {
+  const collector = new Collector(pipeline, flows);
   for (const part of pipeline.parts.list) collector.collect(part);
   collector.collect(pipeline.parts.outsiders);
   collector.collectImplicit();
@@ -85,12 +92,15 @@ class Collector {
   readonly #byObject = new Map<TokenId, Cell>();
   readonly #receivers = new Map<ValueId, number>();
   readonly #lasting: LastingObjects;
+  readonly #startUp: ReadonlySet<PartId>;
   #order = 0;
   readonly #taken = new Map<number, number>();
   #part!: Part;
 
-  constructor(pipeline: Pipeline) {
+  constructor(pipeline: Pipeline, flows: Flows) {
     this.#pipeline = pipeline;
+    // Start-up goes on behind what it awaits; but what a request runs as well is no start-up.
+    this.#startUp = new Set([0, ...flows.behind(0).keys()].filter((part) => !flows.isInRequest(part)));
     this.#lasting = new LastingObjects(pipeline);
     for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
   }
@@ -142,7 +152,7 @@ class Collector {
   #onVariable(value: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
     if (this.#receivers.has(value)) return this.#onReceiver(value, root, kind, op, own);
     const cell = this.#variableCell(value);
-    if (cell !== null) this.#touch(cell, kind, op, root.deep, own);
+    if (cell !== null) this.#touch(cell, kind, op, root.deep, own, cell.name === '' ? '' : (this.#pipeline.facts.variables.get(value)?.name ?? cell.name));
   }
 
   #variableCell(value: ValueId): Cell | null {
@@ -171,8 +181,7 @@ class Collector {
 
   #originOf(kind: number, declaredBy: readonly PartId[], tokens: readonly TokenId[]): CellOrigin {
     if (kind === VariableKind.global) return 'outside';
-    const startup = declaredBy.length === 0 || (declaredBy.length === 1 && declaredBy[0] === 0);
-    if (!startup) return 'flow';
+    if (!declaredBy.every((part) => this.#startUp.has(part))) return 'flow';
     return tokens.length > 0 && tokens.every((id) => this.#isImported(id)) ? 'outside' : 'startup';
   }
 
@@ -181,7 +190,7 @@ class Collector {
     return token.kind === 'external' && token.site === -1;
   }
 
-  #add(base: Omit<Cell, 'id' | 'request' | 'travels' | 'isFunction' | 'touches' | 'changed'>): Cell {
+  #add(base: Omit<Cell, 'id' | 'request' | 'travels' | 'isFunction' | 'touches' | 'changed' | 'isServer' | 'startUp'>): Cell {
     const cell: Cell = {
       id: this.#cells.length,
       name: base.name,
@@ -191,6 +200,8 @@ class Collector {
       origin: base.origin,
       declaredBy: base.declaredBy,
       tokens: base.tokens,
+      isServer: base.tokens.some((id) => this.#isServer(id)),
+      startUp: this.#startUp,
       request: this.#requestKind(base.tokens),
       travels: this.#travels(base.tokens),
       isFunction: base.tokens.length > 0 && base.tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
@@ -211,6 +222,11 @@ class Collector {
       if (models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null) kind = 'request';
     }
     return kind;
+  }
+
+  #isServer(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'external' && this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true) !== null;
   }
 
   /** A message can carry it: what is not known to stand against it may be found to at run time. */
@@ -269,7 +285,7 @@ class Collector {
     const object = origins.tokens.get(token);
     const value = origins.tokens.knownProperties(token)?.get(field) ?? 0;
     const declaredBy = parts.runners.get(maker) ?? [0];
-    const startup = declaredBy.length === 0 || (declaredBy.length === 1 && declaredBy[0] === 0);
+    const startup = declaredBy.every((part) => this.#startUp.has(part));
     cell = this.#add({
       name: facts.atomName(field).replace(/^#/, ''),
       module: facts.fn(maker).module,
@@ -286,7 +302,7 @@ class Collector {
 
   // ------------------------------------------------------------------------------------------------ touches
 
-  #touch(cell: Cell, kind: number, op: OpId, deep: boolean, own: boolean): void {
+  #touch(cell: Cell, kind: number, op: OpId, deep: boolean, own: boolean, name = cell.name): void {
     const outsiders = this.#pipeline.parts.outsiders.id;
     // What runs in a flow is that flow's; and what start-up code hands to code that nobody knows, that may change later.
     if (this.#part.id === outsiders && cell.origin === 'flow') return;
@@ -295,7 +311,7 @@ class Collector {
     const part = this.#part.id === 0 && kind === Effect.hand ? outsiders : this.#part.id;
     let touch = cell.touches.get(part);
     if (touch === undefined) {
-      touch = { part, reads: none, writes: none, mutations: none, hands: none, order: this.#order++, direct: own };
+      touch = { part, reads: none, writes: none, mutations: none, hands: none, order: this.#order++, direct: own, name };
       cell.touches.set(part, touch);
     }
     if (own) touch.direct = true;
@@ -370,18 +386,33 @@ class Collector {
     }
   }
 
-  /** A reply is made with the settings and locals of its app: if those change, all that replies depends on them. */
+  /** A reply is made with the settings of its app, and rendered with its locals: if those change, it depends on them. */
   #readApps(changing: ReadonlySet<TokenId>): void {
     const apps = [...changing].filter((id) => this.#lasting.isOneOfAKind(id));
     if (apps.length === 0) return;
+    const all = apps.some((id) => this.#changesSettings(id));
     for (const cell of this.#cells.slice()) {
       if (cell.request !== 'reply') continue;
       for (const touch of [...cell.touches.values()]) {
         this.#part = touch.part === this.#pipeline.parts.outsiders.id ? this.#pipeline.parts.outsiders : (this.#pipeline.parts.list[touch.part] as Part);
-        const op = touch.reads[0] ?? touch.mutations[0] ?? touch.hands[0] ?? 0;
+        const op = all ? (touch.reads[0] ?? touch.mutations[0] ?? 0) : touch.mutations.find((found) => this.#isCallOf(found, /^render$/));
+        if (op === undefined) continue;
         for (const app of apps) this.#touch(this.#objectCell(app), Effect.read, op, false, false);
       }
     }
+  }
+
+  #changesSettings(app: TokenId): boolean {
+    const settings = /^(set|enable|disable|engine)$/;
+    const cells = this.#cells.filter((cell) => cell.tokens.some((id) => this.#lasting.representative(id) === app));
+    return cells.some((cell) =>
+      [...cell.touches.values()].some((touch) => touch.part !== 0 && touch.mutations.some((op) => this.#isCallOf(op, settings))),
+    );
+  }
+
+  #isCallOf(op: OpId, name: RegExp): boolean {
+    const { facts } = this.#pipeline;
+    return facts.kind.get(op) === Op.method && name.test(facts.atomName(facts.c.get(op)));
   }
 
   // ------------------------------------------------------------------------------------------------- groups
@@ -468,6 +499,7 @@ class Collector {
   #reach(tokens: readonly TokenId[], deep: boolean): Reached[] {
     const { origins } = this.#pipeline;
     const found = new Map<string, Reached>();
+    const seen = new Set<TokenId>();
     const queue: Reached[] = tokens.map((token) => ({ token, within: -1 }));
     while (queue.length > 0) {
       const next = queue.pop() as Reached;
@@ -475,16 +507,27 @@ class Collector {
       const isInstance = token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);
       const key = `${this.#lasting.representative(next.token)} ${next.within}`;
       if (!(token.kind === 'object' || token.kind === 'function' || isInstance) || found.has(key)) continue;
-      found.set(key, { token: this.#lasting.representative(next.token), within: next.within });
+      // Of a prototype only the data in it is state.
+      const isPrototype = token.kind === 'object' && token.type === 'Prototype' && !tokens.includes(next.token);
+      if (isPrototype) seen.add(next.token);
+      else found.set(key, { token: this.#lasting.representative(next.token), within: next.within });
       if (!deep) continue;
       const maker = token.kind === 'object' && token.type === 'Instance' ? next.token : next.within;
       const values = [...(origins.tokens.knownProperties(next.token)?.values() ?? [])];
       if (token.kind === 'object' && token.proto !== 0) values.push(token.proto);
       for (const value of values) {
-        for (const inner of origins.tokensOf(value)) queue.push({ token: inner, within: this.#isOwn(inner) ? maker : -1 });
+        for (const inner of origins.tokensOf(value)) {
+          if (this.#isPlace(inner) && !seen.has(inner)) queue.push({ token: inner, within: this.#isOwn(inner) ? maker : -1 });
+        }
       }
     }
     return [...found.values()];
+  }
+
+  /** Something that holds state: functions have variables of their own, and requests are not the program's. */
+  #isPlace(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'object' || (token.kind === 'external' && token.site !== everyRequest);
   }
 
   /** Made by a constructor. */

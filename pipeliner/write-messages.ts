@@ -22,8 +22,9 @@ export class Messages {
     for (const part of parts.list) this.#used.set(part.id, new Map());
     for (const cell of state.cells) {
       const decision = decisions.get(state.groupOf.get(cell) as Group);
-      if (!travels(cell, decision)) continue;
-      for (const part of cell.touches.keys()) this.#used.get(part)?.set(cell, this.#position(cell, part));
+      for (const part of cell.touches.keys()) {
+        if (travels(facts, cell, decision, part)) this.#used.get(part)?.set(cell, this.#position(cell, part));
+      }
     }
   }
 
@@ -74,10 +75,14 @@ export class Messages {
   }
 }
 
-function travels(cell: Cell, decision: Decision | undefined): boolean {
-  if (cell.variable === null) return false;
-  if (decision?.kind === 'share') return false;
-  return cell.origin === 'flow' || (decision?.kind === 'stream' && cell.origin === 'startup');
+function travels(facts: Facts, cell: Cell, decision: Decision | undefined, part: PartId): boolean {
+  if (cell.variable === null || cell.name === '' || decision?.kind === 'share') return false;
+  if (cell.origin === 'flow') return true;
+  if (cell.origin !== 'startup') return false;
+  // Locals of a start-up function that goes on behind an `await`.
+  const owner = facts.variables.get(cell.variable)?.owner ?? -1;
+  const isLocal = owner >= 0 && facts.fn(owner).parent !== -1;
+  return decision?.kind === 'stream' || (isLocal && cell.startUp.has(part));
 }
 
 function merge(into: Map<Cell, number>, from: ReadonlyMap<Cell, number>): void {

@@ -1,9 +1,19 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
-import { type App, compileApp, makeApp, type Run, type RunOptions } from './support/differential.js';
-import { runEmitted, runFactories, runOriginal } from './support/differential.js';
-import type { Tree } from './support/temp-folder.js';
+import {
+  type App,
+  compileApp,
+  makeApp,
+  type Run,
+  type RunOptions,
+  runEmitted,
+  runFactories,
+  runOriginal,
+} from './support/differential.js';
+import { findFixtures } from './support/fixture.js';
+import { type Tree, tempFolder } from './support/temp-folder.js';
 
 // What the emitted program shows to the outside, against the original.
 
@@ -31,7 +41,10 @@ app.get('/cut', (req, res) => {
   cutFs.stat('.', (error, found) => { cutHits++; res.json([cutHits, found.isDirectory()]); });
 });
 `;
-const ES_MODULE = COMMONJS.replace(/^.*\n/, `import cutFs from 'fs'; import express from 'express'; const app = express();\n`);
+const ES_MODULE = COMMONJS.replace(
+  /^.*\n/,
+  `import cutFs from 'fs'; import express from 'express'; const app = express();\n`,
+);
 
 // --- cuts ----------------------------------------------------------------------------------------------------------
 
@@ -325,7 +338,10 @@ async function sameButForMaps(t: ExecutionContext, app: App, options: RunOptions
 }
 
 function withoutMapWords(text: string): string {
-  return text.replace(/\n\n+/g, '\n').replaceAll('file://', '').replace(/<anonymous> \((.*)\)/g, '$1');
+  return text
+    .replace(/\n\n+/g, '\n')
+    .replaceAll('file://', '')
+    .replace(/<anonymous> \((.*)\)/g, '$1');
 }
 
 test('a required module that fails, and one that is waited for for ever', async (t) => {
@@ -379,5 +395,19 @@ ${LISTEN}`,
     const requests = paths('/user/1', '/user/2', '/user/1', '/stream', '/none');
     await same(t, app, requests);
     await sameFromFactories(t, app, requests);
+  });
+}
+
+// --- fixtures ------------------------------------------------------------------------------------------------------------
+
+for (const fixture of findFixtures()) {
+  const file = join(fixture.folder, 'requests.json');
+  if (!existsSync(file)) continue;
+  test(`as written, as emitted, and with every cut taken: ${fixture.name}`, async (t) => {
+    const asked: Pick<RunOptions, 'env' | 'requests'> = JSON.parse(readFileSync(file, 'utf8'));
+    const out = join(tempFolder(t), 'out');
+    const app = { ...fixture, ...(await compileApp(fixture.folder, fixture.entry, out)) };
+    await same(t, app, asked);
+    await sameFromFactories(t, app, asked);
   });
 }

@@ -1,14 +1,14 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { join } from 'node:path';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { emitFiles } from '../flx/emit/files.js';
 import { emitHomeModule, type HomeModule } from '../flx/emit/home-module.js';
 import { realFolder } from '../flx/emit/real-folder.js';
 import type { FluxionProgram } from '../flx/program.js';
 import { makeApp, runEmitted, runFactories, runOriginal } from './support/differential.js';
-import { link, tempFolder } from './support/temp-folder.js';
 import { markedCuts, moduleSource, withMarkedCuts } from './support/marked-cuts.js';
+import { link, tempFolder } from './support/temp-folder.js';
 
 function emit(text: string, id = 'app.js'): HomeModule {
   return emitHomeModule(moduleSource(id, text), markedCuts(id, text), { file: id, source: `../../${id}` });
@@ -121,12 +121,19 @@ test('maps lead to where the code was written, from copies too', (t) => {
   const parsed = JSON.parse(map);
   t.deepEqual(parsed.sources, ['../../app.js']);
   const traced = new SourceMap(parsed);
-  const words = [`require('fs/promises')`, `res.send(name`, `fs.stat('c')`, 'res.send(text', 'next(error)', 'module.exports'];
+  const words = [
+    `require('fs/promises')`,
+    `res.send(name`,
+    `fs.stat('c')`,
+    'res.send(text',
+    'next(error)',
+    'module.exports',
+  ];
   for (const word of words) {
     const written = positions(TWO_CUTS, word);
     t.is(written.length, 1, word);
     const emitted = positions(text, word);
-    t.is(emitted.length, { 'res.send(text': 3, 'require(\'fs/promises\')': 1, 'module.exports': 1 }[word] ?? 2, word);
+    t.is(emitted.length, { 'res.send(text': 3, "require('fs/promises')": 1, 'module.exports': 1 }[word] ?? 2, word);
     for (const { line, column } of emitted) {
       const entry = traced.findEntry(line, column);
       t.true('originalLine' in entry);
@@ -153,7 +160,10 @@ function program(entry: string, texts: { readonly [id: string]: string }, root =
 }
 
 test('the files of a folder; none of them knows where the machine keeps it', (t) => {
-  const files = emitFiles(program('bin/www', { 'bin/www': '#!/bin/x\nrequire("../a");', 'a.js': '' }), '/srv/app/build/out');
+  const files = emitFiles(
+    program('bin/www', { 'bin/www': '#!/bin/x\nrequire("../a");', 'a.js': '' }),
+    '/srv/app/build/out',
+  );
   t.deepEqual([...files.keys()].sort(), [
     ...['app.flx', 'bin/www', 'fluxion-home.cjs', 'fluxion.json'],
     ...['modules/a.js', 'modules/a.js.map', 'modules/bin/www', 'modules/bin/www.map', 'package.json'],
@@ -217,7 +227,12 @@ test('app and output can move together, and be reached through a symbolic link',
 });
 
 test('the emitted text is what runs', async (t) => {
-  const app = await makeApp(t, 'app.js', { 'app.js': `setTimeout(/*post x()*/ () => console.log('a') /*end*/, 1);` }, withMarkedCuts);
+  const app = await makeApp(
+    t,
+    'app.js',
+    { 'app.js': `setTimeout(/*post x()*/ () => console.log('a') /*end*/, 1);` },
+    withMarkedCuts,
+  );
   const file = join(app.out, 'modules/app.js');
   writeFileSync(file, readFileSync(file, 'utf8').replace(`log('a')`, `log('b')`));
   t.is((await runEmitted(app)).stdout, 'b\n');

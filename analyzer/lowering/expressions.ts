@@ -84,6 +84,7 @@ function lowerIdentifier(context: LoweringContext, node: es.Identifier): ValueId
     }
     if (node.name === '__dirname' || node.name === '__filename') return NOTHING;
   }
+  if (node.name === 'eval') context.op(Op.opaque, 0, 0, 0, Opaque.eval, offset(node));
   const value = context.global(node.name);
   context.read(value, offset(node));
   return value;
@@ -115,9 +116,6 @@ function lowerCall(context: LoweringContext, node: es.SimpleCallExpression): Val
   if (callee.type === 'Super') return lowerSuperCall(context, node);
   const required = lowerRequire(context, node);
   if (required !== null) return required;
-  if (callee.type === 'Identifier' && callee.name === 'eval' && context.variableAt(callee) === 0) {
-    context.op(Op.opaque, 0, 0, 0, Opaque.eval, offset(node));
-  }
   const target = unwrapChain(callee);
   if (target.type === 'MemberExpression' && target.object.type !== 'Super') return lowerMethodCall(context, node, target);
   const value = lowerExpression(context, callee);

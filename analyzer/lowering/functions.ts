@@ -138,16 +138,18 @@ function lowerConstructor(
     context.state.straight = false;
     lowerFields(context, node, fact);
     if (code !== undefined) lowerStatements(context, code.body.body, false);
-    else if (node.superClass) passToSuper(context, node);
+    else if (node.superClass) passToSuper(context, node, fact);
   });
   return fact;
 }
 
 /** Without a constructor of its own a subclass hands everything to its superclass. */
-function passToSuper(context: LoweringContext, node: es.Class): void {
+function passToSuper(context: LoweringContext, node: es.Class, fact: FunctionFact): void {
   const home = context.superclasses.at(-1);
   if (home === undefined || home.value === NOTHING) return;
-  const call = context.call([], -1, { start: offset(node), end: offset(node) }, endOf(node));
+  fact.list = context.object('Arguments', fact.start);
+  const place = { start: offset(node), end: offset(node) };
+  const call = context.call([{ value: fact.list, ...place }], 0, place, endOf(node));
   context.op(Op.call, home.value, context.facts.newValue(), context.state.fact.receiver, call, offset(node));
 }
 

@@ -3,13 +3,15 @@
  * cut runs from its factory and its message, as on a loop that never ran what is before it). Each gets the same
  * arguments and the same requests, one after the other; what can be seen from outside is compared.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { createServer } from 'node:net';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import Module from 'node:module';
+import { connect, createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { compile } from '../../compile.js';
@@ -18,11 +20,13 @@ import { writeOutput } from '../../flx/emit/write-output.js';
 import type { FluxionProgram } from '../../flx/program.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
 
+/** As in a fixture's requests.json. */
 export interface Request {
   readonly method?: string;
   readonly path: string;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;
+  readonly times?: number;
 }
 
 export interface Answer {
@@ -44,6 +48,7 @@ export interface RunOptions {
   readonly args?: readonly string[];
   readonly nodeArgs?: readonly string[];
   readonly requests?: readonly Request[];
+  readonly env?: { readonly [name: string]: string };
   readonly cwd?: string;
 }
 
@@ -90,8 +95,8 @@ export function runEmitted(app: App, options: RunOptions = {}): Promise<Run> {
 
 /** Also gives the fluxions that were run from their factories. */
 export async function runFactories(app: App, options: RunOptions = {}): Promise<Run & { readonly cuts: string[] }> {
-  const preload = join(app.folder, 'every-cut.cjs');
-  const log = join(app.folder, 'cuts.log');
+  const preload = join(app.out, '../every-cut.cjs');
+  const log = join(app.out, '../cuts.log');
   rmSync(log, { force: true });
   writeFileSync(preload, EVERY_CUT.replace('LOG', JSON.stringify(log)));
   const nodeArgs = [...(options.nodeArgs ?? []), '--require', preload];
@@ -114,12 +119,16 @@ globalThis[Symbol.for('fluxion.loop')] = {
 
 // -------------------------------------------------------------------------------------------------------------------
 
-async function run(file: string, folder: string, options: RunOptions): Promise<Run> {
+function run(file: string, folder: string, options: RunOptions): Promise<Run> {
+  return inTurn(() => runNow(file, folder, options));
+}
+
+async function runNow(file: string, folder: string, options: RunOptions): Promise<Run> {
   const port = await freePort();
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, NODE_OPTIONS: _options, ...env } = process.env;
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), file, ...(options.args ?? [])], {
     cwd: options.cwd ?? folder,
-    env: { ...env, PORT: String(port) },
+    env: { ...env, ...options.env, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
@@ -128,15 +137,17 @@ async function run(file: string, folder: string, options: RunOptions): Promise<R
   const closed = once(child, 'close');
   const answers: (Answer | string)[] = [];
   if (options.requests !== undefined) {
-    await Promise.race([heard(child.stdout, /^listening/m), closed]);
-    for (const each of options.requests) answers.push(await ask(port, each));
+    await isOpen(port, child);
+    for (const each of options.requests) {
+      for (let left = each.times ?? 1; left > 0; left--) answers.push(await ask(port, each));
+    }
+    await roundTrip(port);
     child.kill('SIGTERM');
   }
   await closed;
-  const mask = (text: string): string =>
-    text.replaceAll(String(port), 'PORT').replaceAll(`(node:${child.pid})`, '(node:PID)');
+  const mask = (text: string): string => masked(text, port, child.pid);
   return {
-    answers: answers.map((answer) => (typeof answer === 'string' ? answer : { ...answer, body: mask(answer.body) })),
+    answers: answers.map((answer) => (typeof answer === 'string' ? answer : maskedAnswer(answer, mask))),
     stdout: mask(output.stdout),
     stderr: mask(output.stderr),
     code: child.exitCode,
@@ -144,24 +155,82 @@ async function run(file: string, folder: string, options: RunOptions): Promise<R
   };
 }
 
-function heard(stream: Readable, words: RegExp): Promise<void> {
-  return new Promise((resolve) => {
-    let text = '';
-    stream.on('data', (chunk: string) => {
-      text += chunk;
-      if (words.test(text)) resolve();
-    });
-  });
+/** What differs from run to run of one and the same program. */
+function masked(text: string, port: number, pid: number | undefined): string {
+  const same = text.replaceAll(String(port), 'PORT').replaceAll(`(node:${pid})`, '(node:PID)');
+  return ownFrames(same)
+    .replace(/\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/g, '(date)')
+    .replace(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, '(uuid)');
 }
 
+function maskedAnswer(answer: Answer, mask: (text: string) => string): Answer {
+  return { ...answer, headers: answer.headers.map(mask), body: mask(answer.body) };
+}
+
+/** Whatever the app does at once behind its last answer is done when it has refused this. */
+async function roundTrip(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1', () => socket.end('no request\r\n\r\n'));
+  socket.resume();
+  await once(socket, 'close').catch(() => {});
+}
+
+/** Before Node 22.15, V8 cannot tell the name of one function of Node's loader where the emitted text is run. */
+function ownFrames(text: string): string {
+  if ('registerHooks' in Module) return text;
+  return text.replace(
+    /at Module\.(?:_compile \(|<anonymous> \()?(node:internal\/modules\/cjs\/loader:\d+:\d+)\)?/g,
+    'at Module._compile ($1)',
+  );
+}
+
+/** Nobody says when: the app may print nothing. No request is sent, for it may count them. */
+async function isOpen(port: number, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null && child.signalCode === null) {
+    const socket = connect(port, '127.0.0.1');
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (open) return;
+    await setTimeout(10);
+  }
+}
+
+/** Below those that the system gives to outgoing connections: between this look and the app's own there is time. */
+const ports = { first: 12_000, last: 31_000 };
+let nextPort = ports.first + Math.floor(Math.random() * (ports.last - ports.first));
+
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = nextPort;
+    nextPort = port === ports.last ? ports.first : port + 1;
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, () => resolve(true));
+    });
+    if (!free) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}
+
+/** A file's tests begin all at once; so many processes at a time do. */
+const mostRuns = Math.max(2, availableParallelism());
+const waiting: (() => void)[] = [];
+let running = 0;
+
+async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (running >= mostRuns) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running++;
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) running--;
+    else next();
+  }
 }
 
 /** Gives the error's code where there is no answer: the server may be gone. */
@@ -176,7 +245,7 @@ async function ask(port: number, { method = 'GET', path, headers = {}, body = ''
     return {
       status: response.statusCode,
       message: response.statusMessage,
-      headers: response.rawHeaders.map((text, index, all) => (all[index - 1] === 'Date' ? '(date)' : text)),
+      headers: response.rawHeaders,
       body: Buffer.concat(chunks).toString('latin1'),
     };
   } catch (error) {
