@@ -542,6 +542,7 @@ class Summariser {
 
   #callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
     const isNew = this.#facts.kind.get(op) === Op.construct;
+    if (this.#isBinding(op)) return this.#copy(receiver, to);
     let known = isInside;
     let unknown = false;
     for (const id of this.#origins.calleeTokens(op)) {
@@ -563,6 +564,12 @@ class Summariser {
       else this.#callUnknown(op, receiver, to);
     }
     if (this.#recording && !(isInside && !unknown)) this.#noteExecuted(op);
+  }
+
+  /** `handler.bind(this)` runs nothing. */
+  #isBinding(op: OpId): boolean {
+    if (this.#facts.kind.get(op) !== Op.method || this.#facts.atomName(this.#facts.c.get(op)) !== 'bind') return false;
+    return this.#origins.tokensOf(this.#facts.a.get(op)).some((id) => this.#origins.tokens.functionOf(id) !== null);
   }
 
   #shapeOf(id: number): Shape | null {

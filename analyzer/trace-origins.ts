@@ -123,6 +123,8 @@ class Solver {
   readonly #byName = new Set<OpId>();
   readonly #laid = new Map<Use, Set<ValueId>>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
+  /** While the parameters of a callback are given. */
+  #givesAnew = false;
   /** While the result of a call is given: what it makes remembers. */
   #givesStateful = false;
   #unknownSource: ValueId = NOTHING;
@@ -853,7 +855,10 @@ class Solver {
     const bound = token.kind === 'bound' ? token.args : [];
     const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
     const params = (isErrorHandler ? rupture.errorParams : rupture.params) ?? [];
+    // What a listener is called with is made anew for each call (a socket, a chunk), not where it is registered.
+    this.#givesAnew = rupture.kind !== 'sync';
     this.#passArguments(fn, [...bound, ...params.map((ref) => this.#refValue(ref, use.call))], -1);
+    this.#givesAnew = false;
     if (token.kind === 'bound') this.#edge(token.receiver, fn.receiver);
     else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0) this.#edge(use.call.receiver, fn.receiver);
     if (rupture.kind === 'sync' && op >= 0) this.#inPlaceCallees.add(op, fnId);
@@ -926,7 +931,7 @@ class Solver {
     }
     const shape = this.#models.type(name);
     if (shape === null) this.#add(to, UNKNOWN);
-    else this.#addShape(to, shape, this.#isOfRequest(shape) ? everyRequest : view.op);
+    else this.#addShape(to, shape, this.#givesAnew || this.#isOfRequest(shape) ? everyRequest : view.op);
   }
 
   /** One request goes through many handlers: what one puts on `req` another finds there, so there is one for all. */

@@ -92,12 +92,15 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
   for (const [group, decision] of decisions) {
     if (decision.kind === 'stream') continue;
     for (const cell of group.cells) {
-      if (cell.request !== null || cell.origin === 'outside' || cell.name === '' || isLocal(cell)) continue;
+      if (cell.request !== null || cell.origin === 'outside' || isLocal(cell)) continue;
+      // An object without a name of its own is in the context only where nothing else stands for it.
+      if (cell.name === '' && (decision.kind === 'constant' || group.cells.some((other) => other.name !== ''))) continue;
       for (const { part, order, direct, name } of cell.touches.values()) {
         if (!isContextOf(decision, part, direct) || isLocalOfStartUp(facts, cell, part)) continue;
         const list = found.get(part);
-        if (list === undefined) found.set(part, [{ name, order }]);
-        else list.push({ name, order });
+        const entry = { name: name === '' ? cell.hint : name, order };
+        if (list === undefined) found.set(part, [entry]);
+        else list.push(entry);
       }
     }
   }

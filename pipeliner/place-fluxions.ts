@@ -201,8 +201,8 @@ class Placer {
 
   #addState(decision: Decision): void {
     if (decision.kind === 'scope') {
-      const names = decision.group.cells.filter((cell) => cell.name !== '' && cell.touches.has(decision.owner)).map((cell) => `"${cell.name}"`);
-      this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ') || 'an object'), this.#firstChange(decision)));
+      const names = decision.group.cells.filter((cell) => cell.touches.has(decision.owner)).map((cell) => `"${cell.hint}"`);
+      this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ')), this.#firstChange(decision)));
     } else if (decision.kind === 'share') {
       for (const part of decision.parts) if (part !== 0) this.#addShare(decision, part);
     }
@@ -210,8 +210,9 @@ class Placer {
 
   #addShare(decision: Extract<Decision, { kind: 'share' }>, part: PartId): void {
     const listed = this.#listOthers(decision.parts, part);
-    const named = decision.group.cells.filter((cell) => cell.name !== '');
-    const name = (named.find((cell) => cell.touches.has(part)) ?? named[0])?.name ?? 'an object';
+    const { cells } = decision.group;
+    const touched = cells.filter((cell) => cell.touches.has(part));
+    const name = (touched.find((cell) => cell.name !== '') ?? touched[0] ?? cells[0])?.hint ?? '';
     const place = this.#firstChange(decision);
     if (!decision.perFlow) return this.#own1(part, reason(sharesState(name, listed === '' ? 'itself' : listed), place));
     this.#own.get(part)?.reasons.push(reason(oneRequest(name, listed), place));

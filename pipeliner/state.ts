@@ -48,6 +48,8 @@ export interface Cell {
   readonly origin: CellOrigin;
   /** A server, app or router: start-up goes on filling it, which changes nothing for requests. */
   readonly isServer: boolean;
+  /** What an object without a name of its own is called in tags and reasons. */
+  readonly hint: string;
   /** Start-up code runs in these parts. */
   readonly startUp: ReadonlySet<PartId>;
   /** Parts in which it is declared. */
@@ -94,6 +96,7 @@ class Collector {
   readonly #lasting: LastingObjects;
   readonly #startUp: ReadonlySet<PartId>;
   #order = 0;
+  #holders: Map<TokenId, string> | null = null;
   readonly #taken = new Map<number, number>();
   #part!: Part;
 
@@ -190,7 +193,7 @@ class Collector {
     return token.kind === 'external' && token.site === -1;
   }
 
-  #add(base: Omit<Cell, 'id' | 'request' | 'travels' | 'isFunction' | 'touches' | 'changed' | 'isServer' | 'startUp'>): Cell {
+  #add(base: Omit<Cell, 'id' | 'request' | 'travels' | 'isFunction' | 'touches' | 'changed' | 'isServer' | 'startUp' | 'hint'>): Cell {
     const cell: Cell = {
       id: this.#cells.length,
       name: base.name,
@@ -200,6 +203,7 @@ class Collector {
       origin: base.origin,
       declaredBy: base.declaredBy,
       tokens: base.tokens,
+      hint: base.name === '' ? this.#hint(base.tokens) : base.name,
       isServer: base.tokens.some((id) => this.#isServer(id)),
       startUp: this.#startUp,
       request: this.#requestKind(base.tokens),
@@ -222,6 +226,18 @@ class Collector {
       if (models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null) kind = 'request';
     }
     return kind;
+  }
+
+  /** The variable that holds such an object, if any. */
+  #hint(tokens: readonly TokenId[]): string {
+    if (this.#holders === null) {
+      this.#holders = new Map();
+      for (const variable of this.#pipeline.facts.variables.values()) {
+        if (variable.kind === VariableKind.module) continue;
+        for (const id of this.#pipeline.origins.tokensOf(variable.value)) if (!this.#holders.has(id)) this.#holders.set(id, variable.name);
+      }
+    }
+    return tokens.map((id) => this.#holders?.get(id)).find((name) => name !== undefined) ?? 'object';
   }
 
   #isServer(id: TokenId): boolean {

@@ -27,7 +27,7 @@ export function tagGroups(
   const shared = [...decisions.values()].filter((decision) => decision.kind === 'share');
   const stems = shared.map((decision) => ({ decision, cause: causeOf(decision.group) }));
   for (const { decision, cause } of stems) {
-    const rivals = stems.filter((other) => other.cause.name === cause.name).length;
+    const rivals = stems.filter((other) => other.cause.hint === cause.hint).length;
     const tag = freeTag(facts, cause, rivals > 1, taken);
     taken.add(tag);
     ofGroup.set(decision.group, tag);
@@ -46,8 +46,8 @@ function causeOf(group: Group): Cell {
 }
 
 function freeTag(facts: Facts, cause: Cell, qualify: boolean, taken: ReadonlySet<GroupTag>): GroupTag {
-  const plain = `grp_${cause.name === '' ? 'object' : cause.name}`;
-  const stem = qualify ? `grp_${moduleWord(facts, cause.module)}_${cause.name}` : plain;
+  const plain = `grp_${cause.hint}`;
+  const stem = qualify ? `grp_${moduleWord(facts, cause.module)}_${cause.hint}` : plain;
   let tag = stem;
   for (let n = 2; taken.has(tag); n++) tag = `${stem}_${n}`;
   return tag;

@@ -16,7 +16,7 @@ import path = require('node:path');
 import process = require('node:process');
 import url = require('node:url');
 
-/** What emitted modules know of the loop that they run on. */
+/** What emitted modules know of the loop that they run on; docs/ARCHITECTURE-emit.md says more. */
 interface Loop {
   /** `make`, called with the variables of the message, gives the code that fluxion `id` runs. */
   define(id: string, make: Make): void;
@@ -167,19 +167,14 @@ function load(emitted: ReadonlyMap<string, Emitted>, name: string, loaded: Loade
   return found === undefined ? loaded : { ...loaded, source: found.text };
 }
 
-/** Node's class of CommonJS modules, with the parts of it that are in use everywhere and in no documentation. */
-interface ModuleInternals {
-  readonly _cache: { [filename: string]: object | undefined };
-  readonly prototype: object;
-}
-
 /**
- * For versions without hooks. Node calls `module._compile(text, filename, format)` on each module that it has read. Here the method is looked up
- * through a getter, which gives it with the first arguments already bound. Unlike a function around it, a bound
- * function leaves no frame in stack traces.
+ * For versions without hooks. Node calls `module._compile(text, filename, format)` on each module that it has read.
+ * Here the method is looked up through a getter, which gives it with the first arguments already bound. Unlike a
+ * function around it, a bound function leaves no frame in stack traces.
  */
 function replaceCommonJs(emitted: ReadonlyMap<string, Emitted>): void {
-  const { _cache: cache, prototype } = internals();
+  const prototype: object = Module.prototype;
+  const cache = moduleCache();
   const compiled = new WeakSet<object>();
   let compile: unknown = Reflect.get(prototype, '_compile');
   Object.defineProperty(prototype, '_compile', {
@@ -190,7 +185,7 @@ function replaceCommonJs(emitted: ReadonlyMap<string, Emitted>): void {
       if (typeof filename !== 'string' || typeof compile !== 'function') return compile;
       const found = emitted.get(filename);
       // Whoever compiles something else under the name of a module of the app gets what he asked for.
-      if (found === undefined || cache[filename] !== this || compiled.has(this)) return compile;
+      if (found === undefined || Reflect.get(cache, filename) !== this || compiled.has(this)) return compile;
       compiled.add(this);
       return compile.bind(this, found.text, filename, formatOf(found, compile.length));
     },
@@ -201,10 +196,11 @@ function replaceCommonJs(emitted: ReadonlyMap<string, Emitted>): void {
   });
 }
 
-function internals(): ModuleInternals {
+/** What `require.cache` is. */
+function moduleCache(): object {
   const cache: unknown = Reflect.get(Module, '_cache');
   if (typeof cache !== 'object' || cache === null) throw new Error('this version of Node has another module loader');
-  return { _cache: cache as ModuleInternals['_cache'], prototype: Module.prototype };
+  return cache;
 }
 
 /** What Node would pass: what the extension or package.json says, and nothing where neither does. */
@@ -250,9 +246,7 @@ export async function load(name, context, next) {
 // --- as if Node had been given the original ----------------------------------------------------------------------------
 
 function forgetStarter(starter: string, original: string): void {
-  const { _cache: cache } = internals();
-  delete cache[fs.realpathSync(starter)];
-  delete cache[__filename];
+  for (const file of [fs.realpathSync(starter), __filename]) Reflect.deleteProperty(moduleCache(), file);
   Reflect.deleteProperty(process, 'mainModule');
   process.argv[1] = asGiven(process.argv[1] ?? starter, starter, original);
 }
@@ -275,7 +269,11 @@ function runMain(): void {
 }
 
 function hideStarter(error: unknown): void {
-  for (let at = error; at instanceof Error; at = at.cause) hideFrames(at);
+  const seen = new Set<unknown>();
+  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    hideFrames(at);
+  }
 }
 
 function hideFrames(error: Error): void {
@@ -284,7 +282,8 @@ function hideFrames(error: Error): void {
   const ours = lines.findIndex((line) => isFrame(line) && line.includes(__filename));
   if (ours === -1) return;
   const room = Error.stackTraceLimit - (ours - lines.findIndex(isFrame));
-  error.stack = [...lines.slice(0, ours), ...bottomFrames.slice(0, room)].join('\n');
+  // Not an assignment: that would throw where the error is frozen.
+  Reflect.set(error, 'stack', [...lines.slice(0, ours), ...bottomFrames.slice(0, room)].join('\n'));
 }
 
 /** What Node itself had on the stack when it began to run its main module. */

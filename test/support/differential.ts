@@ -132,8 +132,11 @@ async function runNow(file: string, folder: string, options: RunOptions): Promis
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => void (output.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => void (output.stderr += text));
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
   const closed = once(child, 'close');
   const answers: (Answer | string)[] = [];
   if (options.requests !== undefined) {

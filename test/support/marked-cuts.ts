@@ -4,7 +4,8 @@
  *     fs.stat(file, /\*post reply(res, a)*\/ (error, found) => res.send(a) /\*end*\/)
  *     const a = await b; /\*rest later(res | a) 1*\/ res.send(a); } catch {} /\*end*\/}
  *
- * `/\*end 2*\/` ends two of them at once. Behind the bar stand the variables that the awaited value has just been given to, then the number of open `try`s.
+ * Behind the bar stand the variables that the awaited value has just been given to, then the number of open `try`s.
+ * `/\*end 2*\/` ends two at once.
  */
 import { parse } from '../../analyzer/parse.js';
 import type { Cut, FluxionProgram, ModuleSource } from '../../flx/program.js';
