@@ -89,6 +89,7 @@ export function traceOrigins(
   const solver = new Solver(facts, models);
   solver.seed(externals, unloaded);
   solver.solve();
+  solver.release();
   return solver.origins();
 }
 
@@ -97,8 +98,11 @@ class Solver {
   readonly #models: Models;
   readonly #tokens = new TokenTable();
   readonly #held = new IntSets();
-  readonly #edges = new IntSets();
-  readonly #uses: (Use[] | undefined)[] = [];
+  #edges = new IntSets();
+  /** Uses by value: of ops by their number, others as they are. */
+  #uses: (number | Use | (number | Use)[] | undefined)[] = [];
+  readonly #usesOfOps = new Map<number, Use>();
+  readonly #views = new Map<OpId, CallView>();
   readonly #queueValues = new IntList(4096);
   readonly #queueTokens = new IntList(4096);
   readonly #callees = new IntSets();
@@ -138,6 +142,13 @@ class Solver {
     this.#prototype = facts.atom('prototype');
     this.#resolved = facts.atom('[[resolved]]');
     this.#kept = facts.atom('[[kept]]');
+  }
+
+  /** What was needed on the way to the solution is many times the solution. */
+  release(): void {
+    this.#uses = [];
+    this.#edges = new IntSets();
+    for (const map of [this.#usesOfOps, this.#views, this.#laid, this.#shadows, this.#iterations, this.#instances, this.#made]) map.clear();
   }
 
   origins(): Origins {
@@ -202,35 +213,78 @@ class Solver {
     const facts = this.#facts;
     const a = facts.a.get(op);
     const b = facts.b.get(op);
-    const c = facts.c.get(op);
     switch (facts.kind.get(op)) {
       case Op.copy:
         return this.#edge(a, b);
-      case Op.load:
-        return this.#use(a, { kind: 'load', atom: c, to: b, receiver: a, op, items: facts.d.get(op) === 1 });
       case Op.store:
-        if (b !== NOTHING) this.#use(a, { kind: 'store', atom: c, from: b, op });
+        if (b !== NOTHING) this.#useOp(a, op);
         return;
+      case Op.load:
       case Op.call:
       case Op.construct:
-        return this.#use(a, { kind: 'call', view: this.#view(op, b, facts.kind.get(op) === Op.call ? c : NOTHING) });
+      case Op.await:
+      case Op.copyProperties:
+        return this.#useOp(a, op);
       case Op.method:
-        return this.#seedMethod(op, a, b);
+        return this.#seedMethod(op, a);
       case Op.return:
         return this.#seedReturn(a, facts.owner.get(op));
-      case Op.await:
-        return this.#use(a, { kind: 'await', to: b });
-      case Op.copyProperties:
-        return this.#use(a, { kind: 'copyProperties', to: b });
     }
   }
 
-  #seedMethod(op: OpId, base: ValueId, result: ValueId): void {
+  #seedMethod(op: OpId, base: ValueId): void {
     const callee = this.#facts.newValue();
     this.#calleeValue.set(op, callee);
-    const view = this.#view(op, result, base);
-    this.#use(callee, { kind: 'call', view });
-    this.#use(base, { kind: 'method', op, callee, view });
+    this.#useOp(callee, ~op);
+    this.#useOp(base, op);
+  }
+
+  /** What an op does with a value; `~op` for what a method call does with the method. Most values never hold anything, so
+   *  the use itself is made when the first token arrives. */
+  #useOp(value: ValueId, code: number): void {
+    if (value === NOTHING) return;
+    this.#addUse(value, code);
+    const held = this.#held.get(value);
+    for (let index = 0; index < held.length; index++) this.#apply(this.#useOfOp(code), held[index] as TokenId);
+  }
+
+  #useOfOp(code: number): Use {
+    let use = this.#usesOfOps.get(code);
+    if (use === undefined) this.#usesOfOps.set(code, (use = this.#makeUse(code)));
+    return use;
+  }
+
+  #makeUse(code: number): Use {
+    const facts = this.#facts;
+    if (code < 0) return { kind: 'call', view: this.#viewOf(~code) };
+    const a = facts.a.get(code);
+    const b = facts.b.get(code);
+    const c = facts.c.get(code);
+    switch (facts.kind.get(code)) {
+      case Op.load:
+        return { kind: 'load', atom: c, to: b, receiver: a, op: code, items: facts.d.get(code) === 1, shadow: undefined };
+      case Op.store:
+        return { kind: 'store', atom: c, from: b, op: code };
+      case Op.await:
+        return { kind: 'await', to: b };
+      case Op.copyProperties:
+        return { kind: 'copyProperties', to: b };
+      case Op.method:
+        return { kind: 'method', op: code, callee: this.#calleeValue.get(code) ?? NOTHING, view: this.#viewOf(code) };
+      default:
+        return { kind: 'call', view: this.#viewOf(code) };
+    }
+  }
+
+  #viewOf(op: OpId): CallView {
+    let view = this.#views.get(op);
+    if (view === undefined) {
+      const { kind, a, b, c } = this.#facts;
+      const receiver = kind.get(op) === Op.method ? a.get(op) : kind.get(op) === Op.call ? c.get(op) : NOTHING;
+      view = this.#view(op, b.get(op), receiver);
+      this.#views.set(op, view);
+    }
+    return view;
   }
 
   #seedReturn(value: ValueId, owner: FunctionId): void {
@@ -279,7 +333,7 @@ class Solver {
       const model = methodByName(this.#facts, this.#models, op, (value) => this.#held.get(value), this.#tokens);
       if (model === null) continue;
       this.#byName.add(op);
-      const view = this.#view(op, this.#facts.b.get(op), this.#facts.a.get(op));
+      const view = this.#viewOf(op);
       for (const rupture of model.ruptures ?? []) this.#takeCallbacks(rupture, view);
       this.#keep(model, view);
       this.#giveResult(model, view);
@@ -336,7 +390,9 @@ class Solver {
       next += 1;
       for (const to of this.#edges.get(value)) this.#add(to, token);
       const uses = this.#uses[value];
-      if (uses !== undefined) for (let index = 0; index < uses.length; index++) this.#apply(uses[index] as Use, token);
+      if (uses === undefined) continue;
+      if (!Array.isArray(uses)) this.#applyEither(uses, token);
+      else for (let index = 0; index < uses.length; index++) this.#applyEither(uses[index] as number | Use, token);
     }
     this.#queueValues.length = 0;
     this.#queueTokens.length = 0;
@@ -369,12 +425,21 @@ class Solver {
 
   #use(value: ValueId, use: Use): void {
     if (value === NOTHING) return;
-    while (this.#uses.length <= value) this.#uses.push(undefined);
-    const uses = this.#uses[value];
-    if (uses === undefined) this.#uses[value] = [use];
-    else uses.push(use);
+    this.#addUse(value, use);
     const held = this.#held.get(value);
     for (let index = 0; index < held.length; index++) this.#apply(use, held[index] as TokenId);
+  }
+
+  #addUse(value: ValueId, use: number | Use): void {
+    while (this.#uses.length <= value) this.#uses.push(undefined);
+    const uses = this.#uses[value];
+    if (uses === undefined) this.#uses[value] = use;
+    else if (Array.isArray(uses)) uses.push(use);
+    else this.#uses[value] = [uses, use];
+  }
+
+  #applyEither(use: number | Use, token: TokenId): void {
+    this.#apply(typeof use === 'number' ? this.#useOfOp(use) : use, token);
   }
 
   #apply(use: Use, token: TokenId): void {

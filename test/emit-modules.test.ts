@@ -103,6 +103,7 @@ const NOT_CUT: { readonly [why: string]: string } = {
 const fs = 1;`,
   'a name that is declared again': `async function h() {
   try { const a = await f(); /*rest x(|a) 1*/ a(); } catch {} const a = 1; f(a); /*end*/}`,
+  'a finally around it': `async function h(a) { try { await a; /*rest x(a) 1*/ a(); } finally { a.close(); } /*end*/}`,
   'not to the end of the function': `async function h(a) { if (a) { await f(); /*rest x(a)*/ f(a); /*end*/} f(); }`,
 };
 

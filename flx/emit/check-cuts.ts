@@ -53,48 +53,49 @@ type FunctionNode = es.FunctionDeclaration | es.FunctionExpression | es.ArrowFun
 
 /** A callback is a whole function; a rest is the end of the body of an async function that gives one result. */
 function isCuttable(tree: es.Program, cut: Cut): boolean {
-  const functions = functionsIn(tree);
+  const nodes = nodesIn(tree);
   if (cut.kind === 'callback') {
-    return functions.some((fn) => fn.range?.[0] === cut.start && fn.range[1] === cut.end && !isDeclaration(fn));
+    return nodes.some((node) => isExpression(node) && startOf(node) === cut.start && endOf(node) === cut.end);
   }
-  const around = functions.find((fn) => endOfBody(fn) === cut.end && (fn.range?.[0] ?? cut.start) < cut.start);
-  return around?.async === true && around.generator !== true;
+  const around = nodes.find(
+    (node) => isFunction(node) && endOf(node.body) - 1 === cut.end && startOf(node) < cut.start,
+  );
+  if (around === undefined || !isFunction(around) || !around.async || around.generator) return false;
+  // The function is left at the cut: what is to happen in any case would happen twice.
+  return !nodes.some(
+    (node) => node.type === 'TryStatement' && node.finalizer && startOf(node) < cut.start && cut.start < endOf(node),
+  );
 }
 
-function isDeclaration(fn: FunctionNode): boolean {
-  return fn.type === 'FunctionDeclaration';
+function isFunction(node: es.Node): node is FunctionNode {
+  return node.type === 'FunctionDeclaration' || isExpression(node);
 }
 
-function endOfBody(fn: FunctionNode): number | null {
-  return fn.body.type === 'BlockStatement' && fn.body.range !== undefined ? fn.body.range[1] - 1 : null;
+function isExpression(node: es.Node): boolean {
+  return node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression';
 }
 
-function functionsIn(tree: es.Program): FunctionNode[] {
-  const found: FunctionNode[] = [];
-  const waiting: unknown[] = [tree];
+function startOf(node: es.Node): number {
+  return node.range?.[0] ?? -1;
+}
+
+function endOf(node: es.Node): number {
+  return node.range?.[1] ?? -1;
+}
+
+function nodesIn(tree: es.Program): es.Node[] {
+  const found: es.Node[] = [];
+  const waiting: object[] = [tree];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (Array.isArray(value)) waiting.push(...value.filter(isObject));
-    else if (isObject(value)) {
-      if (isFunction(value)) found.push(value);
-      waiting.push(...Object.values(value).filter(isObject));
-    }
+    if (isNode(value)) found.push(value);
+    for (const below of Object.values(value)) if (typeof below === 'object' && below !== null) waiting.push(below);
   }
   return found;
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+function isNode(value: object): value is es.Node {
+  return 'type' in value && typeof value.type === 'string';
 }
-
-function isFunction(value: object): value is FunctionNode {
-  return 'type' in value && FUNCTION_TYPES.has(value.type);
-}
-
-const FUNCTION_TYPES: ReadonlySet<unknown> = new Set([
-  'FunctionDeclaration',
-  'FunctionExpression',
-  'ArrowFunctionExpression',
-]);
 
 // --- its names -----------------------------------------------------------------------------------------------------
 
