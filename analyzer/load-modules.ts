@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
-import { dynamicRequire, entryUnreadable, moduleNotFound, moduleSkipped, syntaxError } from '../diagnostics/catalogue.js';
+import { dynamicRequire, entryUnreadable, moduleNotFound, moduleSkipped, syntaxError, tooDeep } from '../diagnostics/catalogue.js';
 import type { Diagnostic, Report } from '../diagnostics/types.js';
 import { Facts, NOTHING, Op, type ValueId } from './facts.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
@@ -152,9 +152,9 @@ class Loader {
   }
 
   #failed(pending: Pending, text: string, error: unknown): null {
-    if (error instanceof RangeError && /call stack/i.test(error.message)) throw error;
+    const isTooDeep = error instanceof RangeError && /call stack/i.test(error.message);
+    if (isTooDeep || (error instanceof ParseFailure && error.tooDeep)) throw new BadInput(tooDeep(this.#shown(pending.file)));
     if (!(error instanceof ParseFailure)) throw error;
-    if (error.tooDeep) throw new RangeError('Maximum call stack size exceeded');
     const diagnostic = syntaxError(this.#shown(pending.file), text, error.offset, error.message);
     if (pending.certain) throw new BadInput(diagnostic);
     return this.#skip(pending, `it cannot be parsed (${error.message})`);

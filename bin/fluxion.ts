@@ -10,9 +10,10 @@ import process from 'node:process';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { printDiagnostic } from '../diagnostics/report.js';
 import type { Diagnostic } from '../diagnostics/types.js';
-import { parseArguments, parseTalk, type Talk } from './arguments.js';
-import { runCommand } from './commands.js';
+import { type Command, parseArguments, parseTalk, type Talk } from './arguments.js';
+import { type Outcome, runCommand } from './commands.js';
 import { ReaderGone, writeFully } from './output.js';
+import { runInThread } from './run-in-thread.js';
 
 const DONE = 0;
 const BAD_INPUT = 2;
@@ -20,7 +21,7 @@ const INTERNAL_ERROR = 70;
 
 async function main(words: readonly string[], talk: Talk): Promise<number> {
   try {
-    const { text, diagnostics } = await runCommand(parseArguments(words), process.cwd());
+    const { text, diagnostics } = await runEither(parseArguments(words), process.cwd());
     await say(
       diagnostics.filter((diagnostic) => diagnostic.severity === 'warning'),
       talk,
@@ -30,6 +31,12 @@ async function main(words: readonly string[], talk: Talk): Promise<number> {
   } catch (error) {
     return explainFailure(error, talk);
   }
+}
+
+/** What only prints a text about Fluxion itself needs no compiler. */
+function runEither(command: Command, cwd: string): Promise<Outcome> {
+  const isLight = command.kind === 'help' || command.kind === 'version';
+  return isLight ? runCommand(command, cwd) : runInThread({ command, cwd });
 }
 
 async function explainFailure(error: unknown, talk: Talk): Promise<number> {

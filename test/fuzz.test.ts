@@ -5,11 +5,13 @@ import type { Fluxion, GroupTag } from '../flx/program.js';
 import { BoundedCompiler, type BoundedReply } from './support/bounded-compiler.js';
 import {
   carriers,
+  collide,
   type HandlerTruth,
   leaves,
   type StatePlan,
   statePlans,
   type StateProgram,
+  type Touch,
   vocabularyWithout,
   wrappers,
   writeStateProgram,
@@ -34,7 +36,7 @@ async function holds<T>(t: ExecutionContext, property: fc.IAsyncProperty<T>, run
 const knownGaps: readonly string[] = [];
 
 function alone(states: readonly string[], chain: readonly string[], leaf: string): StatePlan {
-  const other = leaves[leaf]!.changes ? 'read' : 'increment';
+  const other = leaves[leaf]!.changes ? 'read by JSON' : 'computed name';
   const handler = (touch: { wrappers: readonly string[]; leaf: string }) => ({
     touches: [{ state: 0, ...touch }],
     registered: 'in place' as const,
@@ -100,28 +102,28 @@ class Chains {
 }
 
 function* findUnsound(handlers: readonly HandlerTruth[], chains: Chains): Generator<string> {
-  const changed = new Set(handlers.flatMap(({ changes }) => [...changes]));
-  for (const state of changed) {
-    const users = handlers.filter(({ reads, changes }) => reads.has(state) || changes.has(state));
-    const bound = users.map((user) => ({ user, fluxions: chains.of(user.id).filter((f) => f.placement !== 'replicated') }));
-    for (const { user, fluxions } of bound) {
-      const runs = user.later.has(state) ? fluxions : fluxions.filter(({ id }) => id === user.id);
-      if (runs.length === 0) yield `${user.id} touches state${state}, which changes, and is replicated`;
+  const all = handlers.flatMap((handler) => handler.touches.map((touch) => ({ handler, touch })));
+  for (const [index, { handler, touch }] of all.entries()) {
+    const others = all.filter((other) => collide(touch, other.touch));
+    if (others.length > 0 && runs(chains, handler, touch).length === 0) {
+      yield `${handler.id} touches state${touch.state}, which changes, and is replicated`;
     }
-    for (const left of bound) {
-      for (const right of bound) {
-        if (left.user.id < right.user.id && !areTogether(left.fluxions, right.fluxions)) {
-          yield `${left.user.id} and ${right.user.id} share state${state} and have no tag in common`;
-        }
-      }
+    for (const other of others.filter((candidate) => all.indexOf(candidate) > index && candidate.handler !== handler)) {
+      if (areTogether(runs(chains, handler, touch), runs(chains, other.handler, other.touch))) continue;
+      yield `${handler.id} and ${other.handler.id} share state${touch.state} and have no tag in common`;
     }
   }
 }
 
+/** Fluxions with an owner that may be the one that touches: the handler's own, or one of those that continue it. */
+function runs(chains: Chains, { id }: HandlerTruth, { later }: Touch): readonly Fluxion[] {
+  return chains.of(id).filter((fluxion) => fluxion.placement !== 'replicated' && (later || fluxion.id === id));
+}
+
 /** Handlers that touch nothing that outlives a request have no reason to be anywhere else. */
 function* findTimid(handlers: readonly HandlerTruth[], chains: Chains): Generator<string> {
-  for (const { id, reads, changes } of handlers) {
-    if (reads.size > 0 || changes.size > 0) continue;
+  for (const { id, touches } of handlers) {
+    if (touches.length > 0) continue;
     const own = chains.of(id).find((fluxion) => fluxion.id === id);
     if (own === undefined) yield `${id} is no fluxion`;
     else if (own.placement !== 'replicated') yield `${id} touches no state and is ${own.placement}: ${reasonsOf(own)}`;

@@ -48,3 +48,9 @@ export const callbackUnresolved = defineDiagnostic(
     span,
   }),
 );
+
+export const tooDeep = defineDiagnostic('analyzer/nested-too-deeply', 'error', (file: string) => ({
+  message: `the code of "${file}" is nested too deeply to be analysed`,
+  lift: 'split the expression or the blocks that are nested thousands of times, if this file is not data that could be JSON',
+  span: null,
+}));

@@ -27,11 +27,12 @@ export interface CheckedCuts {
 export function checkCuts(source: ModuleSource, cuts: readonly Cut[]): CheckedCuts {
   if (cuts.length === 0) return { cuts: [], topNames: new Set() };
   const tree = parseText(source.text, source.kind);
+  const nodes = nodesIn(tree);
   const scopes = analyze(tree, { ecmaVersion: 2025, sourceType: source.kind });
   const checked = new Map<string, CheckedCut>();
   for (const cut of [...cuts].sort((a, b) => a.start - b.start || b.end - a.end)) {
     const strict = isStrictAt(scopes, cut.start) && !topScope(scopes).isStrict;
-    if (checked.has(cut.dest) || !isCuttable(tree, cut)) continue;
+    if (checked.has(cut.dest) || !isCuttable(nodes, cut)) continue;
     if (namesMeanTheSame(scopes, cut) && parsesAlone(source, cut, strict)) checked.set(cut.dest, { cut, strict });
   }
   return { cuts: [...checked.values()], topNames: new Set(topScope(scopes).set.keys()) };
@@ -52,8 +53,7 @@ function parseText(text: string, kind: ModuleSource['kind'] | 'script'): es.Prog
 type FunctionNode = es.FunctionDeclaration | es.FunctionExpression | es.ArrowFunctionExpression;
 
 /** A callback is a whole function; a rest is the end of the body of an async function that gives one result. */
-function isCuttable(tree: es.Program, cut: Cut): boolean {
-  const nodes = nodesIn(tree);
+function isCuttable(nodes: readonly es.Node[], cut: Cut): boolean {
   if (cut.kind === 'callback') {
     return nodes.some((node) => isExpression(node) && startOf(node) === cut.start && endOf(node) === cut.end);
   }
@@ -62,9 +62,9 @@ function isCuttable(tree: es.Program, cut: Cut): boolean {
   );
   if (around === undefined || !isFunction(around) || !around.async || around.generator) return false;
   // The function is left at the cut: what is to happen in any case would happen twice.
-  return !nodes.some(
-    (node) => node.type === 'TryStatement' && node.finalizer && startOf(node) < cut.start && cut.start < endOf(node),
-  );
+  const isAroundCut = (node: es.Node): boolean =>
+    startOf(node) > startOf(around) && startOf(node) < cut.start && cut.start < endOf(node);
+  return !nodes.some((node) => node.type === 'TryStatement' && node.finalizer && isAroundCut(node));
 }
 
 function isFunction(node: es.Node): node is FunctionNode {

@@ -29,12 +29,26 @@ export interface StatePlan {
   readonly handlers: readonly HandlerPlan[];
 }
 
+/** Which part of a state is touched: a change of `n` is none to who reads `list`, nor to who asks for the names. */
+export type StatePart = 'n' | 'list' | 'names' | 'all';
+
+export interface Touch {
+  readonly state: number;
+  readonly part: StatePart;
+  readonly changes: boolean;
+  /** It is done by code that runs later than the handler itself. */
+  readonly later: boolean;
+}
+
 export interface HandlerTruth {
   readonly id: string;
-  readonly reads: ReadonlySet<number>;
-  readonly changes: ReadonlySet<number>;
-  /** States that are only touched by code that runs later than the handler itself. */
-  readonly later: ReadonlySet<number>;
+  readonly touches: readonly Touch[];
+}
+
+/** One of them changes what the other one reads or changes. */
+export function collide(left: Touch, right: Touch): boolean {
+  if (left.state !== right.state || !(left.changes || right.changes)) return false;
+  return left.part === right.part || left.part === 'all' || right.part === 'all';
 }
 
 export interface StateProgram {
@@ -192,15 +206,16 @@ export const wrappers: { readonly [name: string]: Wrapper } = {
 
 interface Leaf {
   readonly write: (state: string, name: string) => string;
+  readonly part: StatePart;
   readonly changes: boolean;
 }
 
-function changing(write: Leaf['write']): Leaf {
-  return { write, changes: true };
+function changing(part: StatePart, write: Leaf['write']): Leaf {
+  return { write, part, changes: true };
 }
 
-function reading(write: Leaf['write']): Leaf {
-  return { write, changes: false };
+function reading(part: StatePart, write: Leaf['write']): Leaf {
+  return { write, part, changes: false };
 }
 
 /** Declared once at the top of each program; some of the leaves call them. */
@@ -214,49 +229,49 @@ function view(it) { return it.n + it.list.length; }
 const viewAll = (...all) => all.map(view);`;
 
 export const leaves: { readonly [name: string]: Leaf } = {
-  increment: changing((s) => `${s}.n++;`),
-  add: changing((s) => `${s}.n += 2;`),
-  'computed name': changing((s) => `${s}[req.query.name] = 1;`),
-  'nullish assignment': changing((s) => `${s}.more ??= 1;`),
-  delete: changing((s) => `delete ${s}.n;`),
-  'list push': changing((s) => `${s}.list.push(req.url);`),
-  'list item': changing((s) => `${s}.list[0] = 1;`),
-  'list length': changing((s) => `${s}.list.length = 0;`),
-  'list sort': changing((s) => `${s}.list.sort();`),
-  'list method by name': changing((s) => `Array.prototype.push.call(${s}.list, 1);`),
-  'local alias': changing((s, n) => `const ${n} = ${s}.list; ${n}.push(1);`),
-  'local property': changing((s, n) => `const ${n} = { it: ${s} }; ${n}.it.n--;`),
-  'destructured list': changing((s, n) => `const { list: ${n} } = ${s}; ${n}.pop();`),
-  'destructuring assignment': changing((s) => `[${s}.n] = [1];`),
-  'object destructuring assignment': changing((s) => `({ url: ${s}.n } = req);`),
-  'loop variable': changing((s) => `for (${s}.n of [1, 2]);`),
-  'optional chain': changing((s) => `${s}?.list?.push(1);`),
-  'Object.assign': changing((s) => `Object.assign(${s}, { n: 1 });`),
-  'Object.defineProperty': changing((s) => `Object.defineProperty(${s}, 'n', { value: 1 });`),
-  'Reflect.set': changing((s) => `Reflect.set(${s}, 'n', 1);`),
-  'helper parameter': changing((s) => `bump(${s});`),
-  'helper of a helper': changing((s) => `bumpTwice(${s});`),
-  'helper with recursion': changing((s) => `bumpDeep(${s}, 3);`),
-  'helper class': changing((s) => `new Bumper(${s}).bump();`),
-  'helper class, chained': changing((s) => `new Bumper(${s}).bump().bump();`),
-  'helper by call': changing((s) => `bumpThis.call(${s});`),
-  'helper by apply': changing((s) => `bump.apply(null, [${s}]);`),
-  'helper borrowed': changing((s) => `[${s}].forEach(bump);`),
-  'helper chosen': changing((s) => `(req.query.twice ? bumpTwice : bump)(${s});`),
-  'helper in a table': changing((s) => `({ bump, bumpTwice })[req.query.name](${s});`),
-  read: reading((s) => `res.locals.seen = ${s}.n;`),
-  'read of a list': reading((s) => `res.locals.seen = ${s}.list.length;`),
-  'read by destructuring': reading((s, n) => `const { n: ${n} } = ${s}; res.locals.seen = ${n};`),
-  'read as text': reading((s) => `res.locals.seen = \`\${${s}.n}\`;`),
-  'read by JSON': reading((s) => `res.locals.seen = JSON.stringify(${s});`),
-  'read by spread': reading((s) => `res.locals.seen = { ...${s} }.n;`),
-  'read by keys': reading((s) => `res.locals.seen = Object.keys(${s}).length;`),
-  'read in a loop': reading((s, n) => `for (const ${n} of ${s}.list) res.locals.seen = ${n};`),
-  'read by a callback': reading((s) => `res.locals.seen = ${s}.list.filter(Boolean).length;`),
-  'read by a helper': reading((s) => `res.locals.seen = view(${s});`),
-  'read by a helper with rest': reading((s) => `res.locals.seen = viewAll(${s})[0];`),
-  'read by in': reading((s) => `res.locals.seen = 'n' in ${s};`),
-  sent: reading((s) => `res.write(JSON.stringify(${s}.list));`),
+  increment: changing('n', (s) => `${s}.n++;`),
+  add: changing('n', (s) => `${s}.n += 2;`),
+  'computed name': changing('all', (s) => `${s}[req.query.name] = 1;`),
+  'nullish assignment': changing('all', (s) => `${s}.more ??= 1;`),
+  delete: changing('all', (s) => `delete ${s}.n;`),
+  'list push': changing('list', (s) => `${s}.list.push(req.url);`),
+  'list item': changing('list', (s) => `${s}.list[0] = 1;`),
+  'list length': changing('list', (s) => `${s}.list.length = 0;`),
+  'list sort': changing('list', (s) => `${s}.list.sort();`),
+  'list method by name': changing('list', (s) => `Array.prototype.push.call(${s}.list, 1);`),
+  'local alias': changing('list', (s, n) => `const ${n} = ${s}.list; ${n}.push(1);`),
+  'local property': changing('n', (s, n) => `const ${n} = { it: ${s} }; ${n}.it.n--;`),
+  'destructured list': changing('list', (s, n) => `const { list: ${n} } = ${s}; ${n}.pop();`),
+  'destructuring assignment': changing('n', (s) => `[${s}.n] = [1];`),
+  'object destructuring assignment': changing('n', (s) => `({ url: ${s}.n } = req);`),
+  'loop variable': changing('n', (s) => `for (${s}.n of [1, 2]);`),
+  'optional chain': changing('list', (s) => `${s}?.list?.push(1);`),
+  'Object.assign': changing('n', (s) => `Object.assign(${s}, { n: 1 });`),
+  'Object.defineProperty': changing('n', (s) => `Object.defineProperty(${s}, 'n', { value: 1 });`),
+  'Reflect.set': changing('n', (s) => `Reflect.set(${s}, 'n', 1);`),
+  'helper parameter': changing('n', (s) => `bump(${s});`),
+  'helper of a helper': changing('n', (s) => `bumpTwice(${s});`),
+  'helper with recursion': changing('n', (s) => `bumpDeep(${s}, 3);`),
+  'helper class': changing('n', (s) => `new Bumper(${s}).bump();`),
+  'helper class, chained': changing('n', (s) => `new Bumper(${s}).bump().bump();`),
+  'helper by call': changing('n', (s) => `bumpThis.call(${s});`),
+  'helper by apply': changing('n', (s) => `bump.apply(null, [${s}]);`),
+  'helper borrowed': changing('n', (s) => `[${s}].forEach(bump);`),
+  'helper chosen': changing('n', (s) => `(req.query.twice ? bumpTwice : bump)(${s});`),
+  'helper in a table': changing('n', (s) => `({ bump, bumpTwice })[req.query.name](${s});`),
+  read: reading('n', (s) => `res.locals.seen = ${s}.n;`),
+  'read of a list': reading('list', (s) => `res.locals.seen = ${s}.list.length;`),
+  'read by destructuring': reading('n', (s, n) => `const { n: ${n} } = ${s}; res.locals.seen = ${n};`),
+  'read as text': reading('n', (s) => `res.locals.seen = \`\${${s}.n}\`;`),
+  'read by JSON': reading('all', (s) => `res.locals.seen = JSON.stringify(${s});`),
+  'read by spread': reading('all', (s) => `res.locals.seen = { ...${s} }.n;`),
+  'read by keys': reading('names', (s) => `res.locals.seen = Object.keys(${s}).length;`),
+  'read in a loop': reading('list', (s, n) => `for (const ${n} of ${s}.list) res.locals.seen = ${n};`),
+  'read by a callback': reading('list', (s) => `res.locals.seen = ${s}.list.filter(Boolean).length;`),
+  'read by a helper': reading('all', (s) => `res.locals.seen = view(${s});`),
+  'read by a helper with rest': reading('all', (s) => `res.locals.seen = viewAll(${s})[0];`),
+  'read by in': reading('names', (s) => `res.locals.seen = 'more' in ${s};`),
+  sent: reading('list', (s) => `res.write(JSON.stringify(${s}.list));`),
 };
 
 /** What a handler does besides: nothing that outlives the request, and nothing that anybody else changes. */
@@ -310,7 +325,7 @@ function writeHandler(plan: HandlerPlan, index: number, reached: readonly string
   const body = [busy[plan.busy] ?? '', ...touches, 'res.end();'].filter((line) => line !== '').join('\n  ');
   const text = `function ${id}(req, res) {\n  ${body}\n}`;
   top.push(register(plan.registered, id, text));
-  return { id, ...truthOf(plan) };
+  return { id, touches: plan.touches.map(truthOf) };
 }
 
 function register(how: HandlerPlan['registered'], id: string, text: string): string {
@@ -330,20 +345,21 @@ function writeTouch({ wrappers: chain, leaf }: TouchPlan, state: string, name: s
   const write = (depth: number, reach: string): string => {
     const next = chain[depth];
     if (next === undefined) return leaves[leaf]!.write(reach, `${name}leaf`);
-    return wrappers[next]!.write(reach, (inner) => write(depth + 1, inner), `${name}_${depth}`);
+    const wrap = (outer: string): string =>
+      wrappers[next]!.write(outer, (inner) => write(depth + 1, inner), `${name}_${depth}`);
+    // The next wrapper may be a function with a `this` and `arguments` of its own.
+    return isBound(reach) ? `const ${name}${depth} = ${reach}; ${wrap(`${name}${depth}`)}` : wrap(reach);
   };
   return `{ ${write(0, state)} }`;
 }
 
-function truthOf({ touches }: HandlerPlan): Omit<HandlerTruth, 'id'> {
-  const reads = new Set<number>();
-  const changes = new Set<number>();
-  const now = new Set<number>();
-  for (const { state, leaf, wrappers: chain } of touches) {
-    (leaves[leaf]!.changes ? changes : reads).add(state);
-    if (!chain.some((name) => wrappers[name]!.later)) now.add(state);
-  }
-  return { reads, changes, later: new Set([...reads, ...changes].filter((state) => !now.has(state))) };
+function isBound(reach: string): boolean {
+  return /^(this|arguments)\b/.test(reach);
+}
+
+function truthOf({ state, leaf, wrappers: chain }: TouchPlan): Touch {
+  const { part, changes } = leaves[leaf]!;
+  return { state, part, changes, later: chain.some((name) => wrappers[name]!.later) };
 }
 
 // Plans -------------------------------------------------------------------------------------------------------------
