@@ -27,7 +27,11 @@ export interface Compilation {
 export async function compile(options: CompileOptions): Promise<Compilation> {
   const { cwd } = options;
   const entry = resolveEntry(options.entry, cwd);
-  const config = await loadConfig({ cwd, entry, ...(options.config === undefined ? {} : { explicit: options.config }) });
+  const config = await loadConfig({
+    cwd,
+    entry,
+    ...(options.config === undefined ? {} : { explicit: options.config }),
+  });
   const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
   const models = new Models({ packages, globals, byMethodName });
 

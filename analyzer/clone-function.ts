@@ -5,7 +5,17 @@
  * gives (`asyncHandler(fn)`) calls the `fn` of one call, not those of all calls; and each call of a factory makes state of
  * its own (`rateLimit()` with `const hits = new Map()` in it). Their second and further calls get copies.
  */
-import { type Facts, type FunctionFact, FunctionFlag, type FunctionId, Op, type OpId, type TokenSeed, type ValueId, VariableKind } from './facts.js';
+import {
+  type Facts,
+  type FunctionFact,
+  FunctionFlag,
+  type FunctionId,
+  Op,
+  type OpId,
+  type TokenSeed,
+  type ValueId,
+  VariableKind,
+} from './facts.js';
 
 export interface Clone {
   readonly root: FunctionFact;
@@ -26,7 +36,8 @@ export function markWrappers(facts: Facts): void {
     const kind = facts.kind.get(op);
     if (kind === Op.construct) madeAnew.add(facts.b.get(op));
     else if (kind === Op.call) markParameterCalled(facts, facts.a.get(op), op);
-    else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op)))) markParameterCalled(facts, facts.a.get(op), op);
+    else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op))))
+      markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.write) markStateWritten(facts, op);
   }
   const used = objectsUsedInside(facts);
@@ -47,7 +58,8 @@ function markParameterCalled(facts: Facts, callee: ValueId, op: OpId): void {
 
 function markStateWritten(facts: Facts, op: OpId): void {
   const variable = facts.variables.get(facts.a.get(op));
-  if (variable?.kind === VariableKind.local && variable.owner >= 0 && variable.owner !== facts.owner.get(op)) markOwner(facts, variable.value);
+  if (variable?.kind === VariableKind.local && variable.owner >= 0 && variable.owner !== facts.owner.get(op))
+    markOwner(facts, variable.value);
 }
 
 /** Variables that functions within their own function read. */
@@ -56,7 +68,8 @@ function objectsUsedInside(facts: Facts): Set<ValueId> {
   for (let op = 0; op < facts.kind.length; op++) {
     if (facts.kind.get(op) !== Op.read) continue;
     const variable = facts.variables.get(facts.a.get(op));
-    if (variable !== undefined && variable.kind === VariableKind.local && variable.owner !== facts.owner.get(op)) used.add(variable.value);
+    if (variable !== undefined && variable.kind === VariableKind.local && variable.owner !== facts.owner.get(op))
+      used.add(variable.value);
   }
   return used;
 }
@@ -85,14 +98,17 @@ export function cloneFunction(facts: Facts, fn: FunctionFact): Clone {
   const firstOp = facts.kind.length;
   const opDelta = firstOp - fn.opStart;
 
-  for (let id = fn.id; id < fn.functionEnd; id++) facts.functions.push(copyOf(facts.fn(id), value, inside, opDelta, valueDelta));
+  for (let id = fn.id; id < fn.functionEnd; id++)
+    facts.functions.push(copyOf(facts.fn(id), value, inside, opDelta, valueDelta));
   for (let id = fn.valueStart; id < fn.valueEnd; id++) copyValueFacts(facts, id, value, inside);
   for (let id = fn.id; id < fn.functionEnd; id++) {
     const own = facts.classes.get(id);
     if (own !== undefined) facts.classes.set(inside(id), { superclass: value(own.superclass) });
   }
   for (let op = fn.opStart; op < fn.opEnd; op++) copyOp(facts, op, value, inside);
-  const seeds = facts.seeds.filter((seed) => value(seed.value) !== seed.value).map((seed) => copySeed(seed, value, inside));
+  const seeds = facts.seeds
+    .filter((seed) => value(seed.value) !== seed.value)
+    .map((seed) => copySeed(seed, value, inside));
   return { root: facts.fn(firstFunction), firstOp, lastOp: facts.kind.length, seeds, firstFunction, valueDelta };
 }
 
@@ -121,10 +137,16 @@ function copyOf(
   };
 }
 
-function copyValueFacts(facts: Facts, id: ValueId, value: (id: ValueId) => ValueId, inside: (id: FunctionId) => FunctionId): void {
+function copyValueFacts(
+  facts: Facts,
+  id: ValueId,
+  value: (id: ValueId) => ValueId,
+  inside: (id: FunctionId) => FunctionId,
+): void {
   if (facts.globals.has(id)) return;
   const variable = facts.variables.get(id);
-  if (variable !== undefined) facts.variables.set(value(id), { ...variable, value: value(id), owner: inside(variable.owner) });
+  if (variable !== undefined)
+    facts.variables.set(value(id), { ...variable, value: value(id), owner: inside(variable.owner) });
   const text = facts.strings.get(id);
   if (text !== undefined) facts.strings.set(value(id), text);
 }

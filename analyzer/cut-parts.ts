@@ -7,8 +7,9 @@
  * A part is a callback of a rupture point, or the rest of an async function behind an `await`. Local functions belong to
  * the parts that call them, so the same function may be run by several.
  */
-import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId } from './facts.js';
+
 import { isCall } from './call-graph.js';
+import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId } from './facts.js';
 import type { RupturePoint, Ruptures } from './find-rupture-points.js';
 import type { RootId } from './roots.js';
 import type { Effects } from './summarise-effects.js';
@@ -95,12 +96,7 @@ class Cutter {
   readonly #runners = new Map<FunctionId, PartId[]>();
   readonly #repeated = new Set<FunctionId>();
 
-  constructor(
-    facts: Facts,
-    inPlaceOf: (op: OpId) => readonly FunctionId[],
-    ruptures: Ruptures,
-    effects: Effects,
-  ) {
+  constructor(facts: Facts, inPlaceOf: (op: OpId) => readonly FunctionId[], ruptures: Ruptures, effects: Effects) {
     this.#facts = facts;
     this.#inPlaceOf = inPlaceOf;
     this.#ruptures = ruptures;
@@ -156,7 +152,8 @@ class Cutter {
 
   #add(kind: Part['kind'], fn: FunctionFact, segment: number, cut: AwaitCut | null): PartId {
     const id = this.#list.length;
-    const roots: Run[] = kind === 'main' ? this.#facts.modules.map(({ top }) => ({ fn: top, segment: 0 })) : [{ fn: fn.id, segment }];
+    const roots: Run[] =
+      kind === 'main' ? this.#facts.modules.map(({ top }) => ({ fn: top, segment: 0 })) : [{ fn: fn.id, segment }];
     const runs = this.#reach(roots);
     const ran = new Set(runs.map((run) => runKey(run.fn, run.segment)));
     this.#list.push({ id, kind, fn, segment, cut, streams: [], upstream: [], runs, ran });

@@ -150,7 +150,17 @@ export interface ModuleFact {
   readonly codeStart: number;
 }
 
-export const VariableKind = { local: 0, parameter: 1, import: 2, function: 3, class: 4, arguments: 5, this: 6, global: 7, module: 8 };
+export const VariableKind = {
+  local: 0,
+  parameter: 1,
+  import: 2,
+  function: 3,
+  class: 4,
+  arguments: 5,
+  this: 6,
+  global: 7,
+  module: 8,
+};
 
 /** A variable is a value with a name. */
 export interface VariableFact {
@@ -171,7 +181,13 @@ export interface VariableFact {
 
 export type TokenSeed =
   | { readonly kind: 'function'; readonly value: ValueId; readonly fn: FunctionId }
-  | { readonly kind: 'object'; readonly value: ValueId; readonly type: string; readonly start: number; readonly fn: FunctionId }
+  | {
+      readonly kind: 'object';
+      readonly value: ValueId;
+      readonly type: string;
+      readonly start: number;
+      readonly fn: FunctionId;
+    }
   | { readonly kind: 'global'; readonly value: ValueId; readonly name: string };
 
 export class Facts {

@@ -47,7 +47,8 @@ function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit)
 /** `Object.defineProperty(o, 'x', { get() {…} })`, `o.__defineGetter__('x', fn)`, `new Proxy(o, { get() {…} })` */
 function addDefined(facts: Facts, origins: Origins, op: OpId, implicit: Implicit): void {
   const call = facts.d.get(op);
-  const isProxy = facts.kind.get(op) === Op.construct && origins.calleeTokens(op).some((id) => isNamed(origins, id, 'Proxy'));
+  const isProxy =
+    facts.kind.get(op) === Op.construct && origins.calleeTokens(op).some((id) => isNamed(origins, id, 'Proxy'));
   const name = facts.kind.get(op) === Op.method ? facts.atomName(facts.c.get(op)) : '';
   if (!isProxy && !/^(defineProperty|defineProperties|__define[GS]etter__)$/.test(name)) return;
   const holder = name.startsWith('__') ? facts.a.get(op) : facts.argument(call, 0);
@@ -61,13 +62,20 @@ function isNamed(origins: Origins, id: number, path: string): boolean {
   return token.kind === 'external' && token.shape.path === path;
 }
 
-function functionsIn(origins: Origins, value: ValueId, depth: number): FunctionId[] {
-  const found: FunctionId[] = [];
+function functionsIn(
+  origins: Origins,
+  value: ValueId,
+  depth: number,
+  found = new Set<FunctionId>(),
+  seen = new Set<number>(),
+): ReadonlySet<FunctionId> {
   for (const id of origins.tokensOf(value)) {
     const fn = origins.tokens.functionOf(id);
-    if (fn !== null) found.push(fn);
-    if (depth === 0 || origins.tokens.get(id).kind !== 'object') continue;
-    for (const inner of origins.tokens.knownProperties(id)?.values() ?? []) found.push(...functionsIn(origins, inner, depth - 1));
+    if (fn !== null) found.add(fn);
+    if (depth === 0 || seen.has(id) || origins.tokens.get(id).kind !== 'object') continue;
+    seen.add(id);
+    for (const inner of origins.tokens.knownProperties(id)?.values() ?? [])
+      functionsIn(origins, inner, depth - 1, found, seen);
   }
   return found;
 }

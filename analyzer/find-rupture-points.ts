@@ -9,8 +9,8 @@ import type { Rupture } from '../models/types.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
 import type { Models } from './models.js';
 import { calleeText, type SourceText } from './source-text.js';
-import type { Origins } from './trace-origins.js';
 import { type TokenId, UNKNOWN } from './tokens.js';
+import type { Origins } from './trace-origins.js';
 
 export interface RuptureCallback {
   readonly argument: number;
@@ -320,7 +320,14 @@ class Finder {
     if (functions.length !== 1 || this.#holdsUnknown(value)) return;
     const fn = functions[0] as FunctionId;
     if (isListening(name) && count === 2 && this.#facts.strings.has(this.#facts.argument(call, 0))) {
-      this.#inferred(op, name === 'once' ? 'post' : 'start', value, last, fn, this.#facts.strings.get(this.#facts.argument(call, 0)) ?? '');
+      this.#inferred(
+        op,
+        name === 'once' ? 'post' : 'start',
+        value,
+        last,
+        fn,
+        this.#facts.strings.get(this.#facts.argument(call, 0)) ?? '',
+      );
     } else if (isThen(name) || this.#isErrorFirst(fn)) {
       this.#inferred(op, 'post', value, last, fn, '');
       if (name === 'then' && count === 2) this.#inferFirstOfThen(op, call);
@@ -362,5 +369,7 @@ function isThen(name: string): boolean {
 }
 
 function namesCallback(text: string): boolean {
-  return /(^|[_.\b])(cb|callback|done|next|fn|func|handler|listener)$|(Callback|Cb|Done|Handler|Listener|Fn)$/.test(text);
+  return /(^|[_.\b])(cb|callback|done|next|fn|func|handler|listener)$|(Callback|Cb|Done|Handler|Listener|Fn)$/.test(
+    text,
+  );
 }

@@ -3,6 +3,7 @@
  * Gives:   Pipeline: what the program is. Nothing is decided yet.
  */
 import type { Report } from '../diagnostics/types.js';
+import { Budget } from './budget.js';
 import { cutParts, type Parts } from './cut-parts.js';
 import type { Facts } from './facts.js';
 import { findOutsiders, type Outsiders } from './find-outsiders.js';
@@ -23,16 +24,18 @@ export interface Pipeline {
   readonly outsiders: Outsiders;
   readonly parts: Parts;
   readonly source: SourceText;
+  readonly budget: Budget;
 }
 
 export function analyze(options: LoadOptions, models: Models, report: Report): Pipeline {
   const graph = loadModules(options, report);
   const { facts } = graph;
   const source = new SourceText(facts);
-  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models);
+  const budget = new Budget(2_000_000 + 60 * facts.kind.length);
+  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models, budget);
   const ruptures = findRupturePoints(facts, origins, models, source);
-  const effects = summariseEffects(facts, origins, ruptures, models);
+  const effects = summariseEffects(facts, origins, ruptures, models, budget);
   const outsiders = findOutsiders(facts, origins, effects);
   const parts = cutParts(facts, origins.inPlaceOf, ruptures, effects, outsiders.functions);
-  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source };
+  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget };
 }

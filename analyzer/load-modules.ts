@@ -7,7 +7,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
-import { dynamicRequire, entryUnreadable, moduleNotFound, moduleSkipped, syntaxError, tooDeep } from '../diagnostics/catalogue.js';
+import {
+  dynamicRequire,
+  entryUnreadable,
+  moduleNotFound,
+  moduleSkipped,
+  syntaxError,
+  tooDeep,
+} from '../diagnostics/catalogue.js';
 import type { Diagnostic, Report } from '../diagnostics/types.js';
 import { Facts, NOTHING, Op, type ValueId } from './facts.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
@@ -153,7 +160,8 @@ class Loader {
 
   #failed(pending: Pending, text: string, error: unknown): null {
     const isTooDeep = error instanceof RangeError && /call stack/i.test(error.message);
-    if (isTooDeep || (error instanceof ParseFailure && error.tooDeep)) throw new BadInput(tooDeep(this.#shown(pending.file)));
+    if (isTooDeep || (error instanceof ParseFailure && error.tooDeep))
+      throw new BadInput(tooDeep(this.#shown(pending.file)));
     if (!(error instanceof ParseFailure)) throw error;
     const diagnostic = syntaxError(this.#shown(pending.file), text, error.offset, error.message);
     if (pending.certain) throw new BadInput(diagnostic);
@@ -233,7 +241,13 @@ class Loader {
   #linkUnanalysed(module: LoweredModule, load: LoadRequest, file: string): void {
     if (load.value === NOTHING) return;
     if (this.#resolver.moduleKind(file) === 'json') {
-      this.#facts.seeds.push({ kind: 'object', value: load.value, type: 'Object', start: load.start, fn: module.fact.top });
+      this.#facts.seeds.push({
+        kind: 'object',
+        value: load.value,
+        type: 'Object',
+        start: load.start,
+        fn: module.fact.top,
+      });
     } else {
       this.#unloaded.push({
         value: load.value,
@@ -270,7 +284,13 @@ class Loader {
     if (load.mode === 'require' || load.binding === 'default') return this.#copy(module, exports, load.value);
     if (load.binding !== null) return this.#copy(module, this.#property(module, exports, load.binding), load.value);
     const namespace = this.#facts.newValue();
-    this.#facts.seeds.push({ kind: 'object', value: namespace, type: 'Object', start: load.start, fn: module.fact.top });
+    this.#facts.seeds.push({
+      kind: 'object',
+      value: namespace,
+      type: 'Object',
+      start: load.start,
+      fn: module.fact.top,
+    });
     this.#op(module, Op.copyProperties, exports, namespace, 0, 1);
     this.#op(module, Op.store, namespace, exports, this.#facts.atom('default'), 1);
     this.#copy(module, namespace, load.value);
@@ -286,7 +306,8 @@ class Loader {
       const resolution = this.#resolve(target, all);
       const source = resolution.kind === 'file' ? this.#modules.get(resolution.path) : null;
       if (source == null) continue;
-      if (source.fact.kind === 'commonjs') return this.#property(target, this.#property(target, source.fact.module, 'exports'), name);
+      if (source.fact.kind === 'commonjs')
+        return this.#property(target, this.#property(target, source.fact.module, 'exports'), name);
       const found = name === 'default' ? null : this.#exported(source, name, seen);
       if (found !== null) return found;
     }
@@ -298,7 +319,8 @@ class Loader {
     if (resolution.kind !== 'file') return;
     const source = this.#modules.get(resolution.path);
     if (source == null) return;
-    const from = source.fact.kind === 'module' ? source.fact.exports : this.#property(module, source.fact.module, 'exports');
+    const from =
+      source.fact.kind === 'module' ? source.fact.exports : this.#property(module, source.fact.module, 'exports');
     this.#op(module, Op.copyProperties, from, module.fact.exports, 0, 1);
   }
 

@@ -18,7 +18,10 @@ export interface Shape {
 
 export type Ref =
   | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'unknown' }
-  | { readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified'; readonly index: number }
+  | {
+      readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified';
+      readonly index: number;
+    }
   | { readonly kind: 'type'; readonly name: string };
 
 const deepest = 5;
@@ -44,7 +47,8 @@ export class Models {
     // Later ones win: what the user says of a package replaces what we know of it.
     for (const model of options.packages) this.#packages.set(model.name, model);
     for (const model of this.#packages.values()) {
-      for (const [name, type] of Object.entries(model.types ?? {})) if (type.one === true) this.#one.push(`${model.name}.${name}`);
+      for (const [name, type] of Object.entries(model.types ?? {}))
+        if (type.one === true) this.#one.push(`${model.name}.${name}`);
     }
   }
 
@@ -100,7 +104,8 @@ export class Models {
     const own = this.#ownMember(shape, name);
     if (own !== null) {
       const found = this.#fromMember(path, shape.package, own);
-      const isPlain = own.is === undefined && own.call === undefined && own.construct === undefined && own.members === undefined;
+      const isPlain =
+        own.is === undefined && own.call === undefined && own.construct === undefined && own.members === undefined;
       if (isPlain && this.typeThat(shape, (type) => type.perRequest === true) !== null) this.#data.add(found);
       return found;
     }
@@ -239,5 +244,8 @@ function parseRef(text: string): Ref {
 /** `app.get('title')` reads a setting: a call that registers callbacks and is given none gives what was kept. */
 export function registersNothing(call: Call, argumentCount: number): boolean {
   const ruptures = call.ruptures ?? [];
-  return ruptures.length > 0 && ruptures.every(({ callback, from }) => callback === 'functions' && argumentCount <= (from ?? 0));
+  return (
+    ruptures.length > 0 &&
+    ruptures.every(({ callback, from }) => callback === 'functions' && argumentCount <= (from ?? 0))
+  );
 }

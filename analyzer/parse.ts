@@ -57,7 +57,8 @@ function parseAs(text: string, kind: SourceKind): Parsed {
 }
 
 function toFailure(error: unknown): ParseFailure {
-  const isOutOfStack = error instanceof RangeError || (error instanceof Error && /stack space|call stack/i.test(error.message));
+  const isOutOfStack =
+    error instanceof RangeError || (error instanceof Error && /stack space|call stack/i.test(error.message));
   if (isOutOfStack) return new ParseFailure('this code is nested too deeply to be analysed', 0, true);
   if (error instanceof SyntaxError && 'index' in error && typeof error.index === 'number') {
     return new ParseFailure(error.message, error.index, false);

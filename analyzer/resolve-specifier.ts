@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, sep } from 'node:path';
-import { BadPackageJson, FileTable } from './resolution/file-table.js';
 import type { PackageJson } from './resolution/file-table.js';
+import { BadPackageJson, FileTable } from './resolution/file-table.js';
 import { locateImported } from './resolution/locate-imported.js';
 import { locateRequired } from './resolution/locate-required.js';
 import { type Bare, type Context, type Located, NotFound, packageScope } from './resolution/located.js';

@@ -32,4 +32,3 @@ export class IntSets {
 }
 
 const none: readonly number[] = [];
-

@@ -55,7 +55,11 @@ export function placeAt(module: ModuleFact, offset: number): Place {
 export function calleeText(facts: Facts, source: SourceText, op: OpId): string {
   const call = facts.d.get(op);
   const module = facts.moduleOf(facts.owner.get(op));
-  return namesOf(source.slice(module, facts.calleeStart.get(call), facts.calleeEnd.get(call)), module.text, facts.calleeEnd.get(call));
+  return namesOf(
+    source.slice(module, facts.calleeStart.get(call), facts.calleeEnd.get(call)),
+    module.text,
+    facts.calleeEnd.get(call),
+  );
 }
 
 /** Of a callee that is no plain path of names, the last names of it: `readFile(x).then` gives `….then`. */

@@ -9,12 +9,23 @@
  * in a circle are repeated until nothing new is found.
  */
 import type { Call } from '../models/types.js';
+import type { Budget } from './budget.js';
 import { calleesFirst, isCall, OpsByFunction } from './call-graph.js';
-import { ANY_PROPERTY, type Facts, type FunctionFact, FunctionFlag, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
+import {
+  ANY_PROPERTY,
+  type Facts,
+  type FunctionFact,
+  FunctionFlag,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type OpId,
+  type ValueId,
+} from './facts.js';
 import type { Ruptures } from './find-rupture-points.js';
 import { IntList } from './int-list.js';
-import { type Models, type Ref, registersNothing, type Shape } from './models.js';
 import { methodByName } from './method-by-name.js';
+import { type Models, type Ref, registersNothing, type Shape } from './models.js';
 import { type RootId, RootTable } from './roots.js';
 import type { Origins } from './trace-origins.js';
 
@@ -56,8 +67,14 @@ export interface Effects {
   readonly thisAliases: ReadonlyMap<ValueId, ValueId>;
 }
 
-export function summariseEffects(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models): Effects {
-  const summariser = new Summariser(facts, origins, ruptures, models);
+export function summariseEffects(
+  facts: Facts,
+  origins: Origins,
+  ruptures: Ruptures,
+  models: Models,
+  budget: Budget,
+): Effects {
+  const summariser = new Summariser(facts, origins, ruptures, models, budget);
   summariser.run();
   return summariser.effects();
 }
@@ -78,6 +95,7 @@ const noRoots: readonly RootId[] = [];
 const kinds = 8;
 
 class Summariser {
+  readonly #budget: Budget;
   readonly #facts: Facts;
   readonly #origins: Origins;
   readonly #ruptures: Ruptures;
@@ -112,7 +130,8 @@ class Summariser {
   #moved = false;
   #recording = false;
 
-  constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models) {
+  constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
+    this.#budget = budget;
     this.#facts = facts;
     this.#origins = origins;
     this.#ruptures = ruptures;
@@ -197,7 +216,7 @@ class Summariser {
       this.#recording = record;
       this.#truncate(this.#first[id] as number);
       this.#lost.delete(id);
-    this.#lost.delete(id);
+      this.#lost.delete(id);
       for (const op of ops) this.#step(op);
       if (!this.#moved || !record) break;
     }
@@ -234,7 +253,12 @@ class Summariser {
     }
     const found = this.#self.get(value) ?? noRoots;
     const param = this.#params.get(value);
-    const own = param !== undefined ? this.#roots.param(param) : this.#facts.variables.has(value) ? this.#roots.variable(value) : -1;
+    const own =
+      param !== undefined
+        ? this.#roots.param(param)
+        : this.#facts.variables.has(value)
+          ? this.#roots.variable(value)
+          : -1;
     if (own === -1) return found;
     return found.length === 0 ? [own] : [own, ...found];
   }
@@ -254,7 +278,8 @@ class Summariser {
     if ((this.#self.get(value)?.length ?? 0) >= mostRoots) this.#loseTrack();
     if (!addAll(this.#self, value, roots)) return;
     this.#moved = true;
-    if (this.#given[value] === 0 && roots.some((root) => this.#roots.get(root).base !== 'variable')) this.#given[value] = 1;
+    if (this.#given[value] === 0 && roots.some((root) => this.#roots.get(root).base !== 'variable'))
+      this.#given[value] = 1;
   }
 
   #addInner(value: ValueId, roots: readonly RootId[]): void {
@@ -308,9 +333,16 @@ class Summariser {
 
   /** The same for a value of a callee, of which `roots` is what it is here. */
   #changeObjectOf(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
-    const isGiven = (root: RootId): boolean => this.#roots.get(root).base !== 'variable' && this.#entries[this.#fn.id] === 0;
+    const isGiven = (root: RootId): boolean =>
+      this.#roots.get(root).base !== 'variable' && this.#entries[this.#fn.id] === 0;
     if (roots.length > 0 && roots.every(isGiven)) return;
-    this.#changeUnanswered(kind, value, roots.filter((root) => !isGiven(root)), op, at);
+    this.#changeUnanswered(
+      kind,
+      value,
+      roots.filter((root) => !isGiven(root)),
+      op,
+      at,
+    );
   }
 
   #changeUnanswered(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
@@ -405,9 +437,17 @@ class Summariser {
     return field === -1 && !deep && (base === 'this' || (base === 'variable' && this.#receivers.has(id)));
   }
 
+  /** A value that may be more things than are told apart: what is read of it may be any state. */
+  #readTooMany(op: OpId, value: ValueId): void {
+    if (this.#recording && this.#origins.tokensOf(value).length >= tooManyTokens)
+      this.#push(Effect.unknown, -1, op, op, NOTHING);
+  }
+
   #load(op: OpId, base: ValueId, to: ValueId, atom: number): void {
+    this.#readTooMany(op, base);
     for (const root of this.#selfOf(base)) {
-      const within = this.#hasFields(root) && atom !== ANY_PROPERTY ? this.#roots.field(root, atom) : this.#roots.deep(root);
+      const within =
+        this.#hasFields(root) && atom !== ANY_PROPERTY ? this.#roots.field(root, atom) : this.#roots.deep(root);
       if (this.#hasFields(root)) this.#effect(Effect.read, within, op, op);
       this.#addSelf(to, [within]);
     }
@@ -453,6 +493,8 @@ class Summariser {
     const shift = bound === undefined ? 0 : 1;
     const inOrder = facts.callSpread.get(call) < 0 && !this.#isRearranged(op);
     const argument = inOrder ? (index: number): ValueId => facts.argument(call, index + shift) : null;
+    this.#readTooMany(op, receiver);
+    for (let index = 0; index < facts.callCount.get(call); index++) this.#readTooMany(op, facts.argument(call, index));
     const callees = this.#origins.calleesOf(op);
     for (const callee of callees) this.#apply(op, callee, receiver, argument, to);
     for (const callee of this.#origins.inPlaceOf(op)) this.#applyInPlace(op, callee, receiver);
@@ -481,7 +523,7 @@ class Summariser {
    *  goes to which parameter: then it is what the parameters hold that counts. */
   #apply(op: OpId, callee: FunctionId, receiver: ValueId, argument: Argument | null, to: ValueId): void {
     const summary = this.#summaries.get(callee);
-    if (summary === undefined) return;
+    if (summary === undefined || !this.#budget.spend(1 + summary.effects.size + summary.keeps.size)) return;
     const isNew = this.#facts.kind.get(op) === Op.construct;
     const self = isNew ? to : receiver;
     for (const [key, effect] of summary.effects) {
@@ -501,7 +543,10 @@ class Summariser {
     const order = argument ?? noArgument;
     for (const [root, into] of summary.keeps) {
       const value = this.#valueOf(root, receiver, order);
-      this.#link(value, [...into].flatMap((target) => this.#actual(target, self, argument)));
+      this.#link(
+        value,
+        [...into].flatMap((target) => this.#actual(target, self, argument)),
+      );
       for (const target of into) this.#addInner(this.#valueOf(target, self, order), this.#selfOf(value));
     }
     for (const root of summary.returnsSelf) this.#addSelf(to, this.#actual(root, self, argument));
@@ -528,11 +573,14 @@ class Summariser {
   /** `list.forEach(fn)`: fn gets what the receiver or an argument holds. */
   #applyInPlace(op: OpId, callee: FunctionId, receiver: ValueId): void {
     const summary = this.#summaries.get(callee);
-    if (summary === undefined) return;
+    if (summary === undefined || !this.#budget.spend(1 + summary.effects.size)) return;
     const call = this.#facts.d.get(op);
     const given = [...this.#contentsOf(receiver)];
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
-      given.push(...this.#contentsOf(this.#facts.argument(call, index)));
+      const value = this.#facts.argument(call, index);
+      // The callback itself is not what it is given.
+      const isCallback = this.#origins.tokensOf(value).some((id) => this.#origins.tokens.functionOf(id) !== null);
+      if (!isCallback) given.push(...this.#contentsOf(value));
     }
     for (const [key, effect] of summary.effects) {
       for (const root of given) this.#effect(key % kinds, root, effect.op, op, effect.value);
@@ -586,7 +634,8 @@ class Summariser {
       else for (const value of chosen(args, target)) this.#change(Effect.mutate, value, op);
     }
     for (const index of model.keeps ?? noTargets) {
-      for (const value of chosen(args, index as number)) this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
+      for (const value of chosen(args, index as number))
+        this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
     }
     if (model.stateful) this.#effect(Effect.stateful, -1, op, op);
     if (model.does?.includes('process')) this.#effect(Effect.process, -1, op, op);
@@ -597,10 +646,13 @@ class Summariser {
   /** `Object`, `Promise`, a package: it keeps nothing of what its functions are given. */
   #isNamespace(receiver: ValueId): boolean {
     const tokens = this.#origins.tokensOf(receiver);
-    return tokens.length > 0 && tokens.every((id) => {
-      const token = this.#origins.tokens.get(id);
-      return token.kind === 'external' && token.site === -1;
-    });
+    return (
+      tokens.length > 0 &&
+      tokens.every((id) => {
+        const token = this.#origins.tokens.get(id);
+        return token.kind === 'external' && token.site === -1;
+      })
+    );
   }
 
   #argumentsOf(op: OpId): readonly ValueId[] {
@@ -616,7 +668,10 @@ class Summariser {
       if (holder === NOTHING) continue;
       this.#addInner(holder, this.#selfOf(value));
       this.#addInner(holder, this.#innerOf(value));
-      this.#link(value, this.#selfOf(holder).map((root) => this.#roots.deep(root)));
+      this.#link(
+        value,
+        this.#selfOf(holder).map((root) => this.#roots.deep(root)),
+      );
     }
   }
 
@@ -635,7 +690,8 @@ class Summariser {
       case 'contentsOf':
         return this.#addSelf(to, this.#contentsOf(args[ref.index] ?? NOTHING));
       case 'copyOf':
-        for (const arg of ref.index < 0 ? args : args.slice(ref.index, ref.index + 1)) this.#addInner(to, this.#contentsOf(arg));
+        for (const arg of ref.index < 0 ? args : args.slice(ref.index, ref.index + 1))
+          this.#addInner(to, this.#contentsOf(arg));
         return;
       case 'results':
       case 'result':

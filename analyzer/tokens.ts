@@ -110,4 +110,3 @@ export class TokenTable {
     return token.kind === 'function' ? token.fn : null;
   }
 }
-

@@ -9,8 +9,21 @@
  * Tokens move along copies; loads, stores and calls add copies as tokens arrive at what they work on.
  */
 import type { Call, Rupture, ValueRef } from '../models/types.js';
+import type { Budget } from './budget.js';
 import { cloneFunction, cloneSize, markWrappers } from './clone-function.js';
-import { ANY_PROPERTY, type AtomId, type Facts, type FunctionFact, FunctionFlag, type FunctionId, NOTHING, Op, type OpId, type TokenSeed, type ValueId } from './facts.js';
+import {
+  ANY_PROPERTY,
+  type AtomId,
+  type Facts,
+  type FunctionFact,
+  FunctionFlag,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type OpId,
+  type TokenSeed,
+  type ValueId,
+} from './facts.js';
 import { IntList } from './int-list.js';
 import type { External, Unloaded } from './load-modules.js';
 import { methodByName } from './method-by-name.js';
@@ -59,7 +72,12 @@ type Use =
   | { readonly kind: 'method'; readonly op: OpId; readonly callee: ValueId; readonly view: CallView }
   | { readonly kind: 'call'; readonly view: CallView }
   | { readonly kind: 'callback'; readonly use: CallbackUse; readonly call: CallView }
-  | { readonly kind: 'inPlace'; readonly params: readonly ValueRef[]; readonly call: CallView; readonly result: ValueId }
+  | {
+      readonly kind: 'inPlace';
+      readonly params: readonly ValueRef[];
+      readonly call: CallView;
+      readonly result: ValueId;
+    }
   | { readonly kind: 'await'; readonly to: ValueId }
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
@@ -85,8 +103,9 @@ export function traceOrigins(
   externals: readonly External[],
   unloaded: readonly Unloaded[],
   models: Models,
+  budget: Budget,
 ): Origins {
-  const solver = new Solver(facts, models);
+  const solver = new Solver(facts, models, budget);
   solver.seed(externals, unloaded);
   solver.solve();
   solver.release();
@@ -94,6 +113,7 @@ export function traceOrigins(
 }
 
 class Solver {
+  readonly #budget: Budget;
   readonly #facts: Facts;
   readonly #models: Models;
   readonly #tokens = new TokenTable();
@@ -136,7 +156,8 @@ class Solver {
   readonly #resolved: AtomId;
   readonly #kept: AtomId;
 
-  constructor(facts: Facts, models: Models) {
+  constructor(facts: Facts, models: Models, budget: Budget) {
+    this.#budget = budget;
     this.#facts = facts;
     this.#models = models;
     this.#prototype = facts.atom('prototype');
@@ -148,7 +169,16 @@ class Solver {
   release(): void {
     this.#uses = [];
     this.#edges = new IntSets();
-    for (const map of [this.#usesOfOps, this.#views, this.#laid, this.#shadows, this.#iterations, this.#instances, this.#made]) map.clear();
+    for (const map of [
+      this.#usesOfOps,
+      this.#views,
+      this.#laid,
+      this.#shadows,
+      this.#iterations,
+      this.#instances,
+      this.#made,
+    ])
+      map.clear();
   }
 
   origins(): Origins {
@@ -180,7 +210,11 @@ class Solver {
   #seed(seed: TokenSeed): void {
     if (seed.kind === 'function') this.#add(seed.value, this.#tokens.function(seed.fn));
     else if (seed.kind === 'global') this.#seedGlobal(seed.value, seed.name);
-    else this.#add(seed.value, this.#tokens.make({ kind: 'object', type: seed.type, start: seed.start, fn: seed.fn, proto: NOTHING }));
+    else
+      this.#add(
+        seed.value,
+        this.#tokens.make({ kind: 'object', type: seed.type, start: seed.start, fn: seed.fn, proto: NOTHING }),
+      );
   }
 
   #seedFunction(fn: FunctionFact): void {
@@ -262,7 +296,15 @@ class Solver {
     const c = facts.c.get(code);
     switch (facts.kind.get(code)) {
       case Op.load:
-        return { kind: 'load', atom: c, to: b, receiver: a, op: code, items: facts.d.get(code) === 1, shadow: undefined };
+        return {
+          kind: 'load',
+          atom: c,
+          to: b,
+          receiver: a,
+          op: code,
+          items: facts.d.get(code) === 1,
+          shadow: undefined,
+        };
       case Op.store:
         return { kind: 'store', atom: c, from: b, op: code };
       case Op.await:
@@ -388,6 +430,7 @@ class Solver {
       const value = this.#queueValues.get(next);
       const token = this.#queueTokens.get(next);
       next += 1;
+      this.#budget.spend(1 + this.#edges.get(value).length);
       for (const to of this.#edges.get(value)) this.#add(to, token);
       const uses = this.#uses[value];
       if (uses === undefined) continue;
@@ -401,7 +444,8 @@ class Solver {
   #add(value: ValueId, token: TokenId): boolean {
     if (value === NOTHING) return false;
     const held = this.#held.get(value);
-    if (held.length >= tooMany && token !== UNKNOWN) {
+    const most = this.#budget.isExhausted ? 4 : tooMany;
+    if (held.length >= most && token !== UNKNOWN) {
       // Values that can be nearly anything say nothing; without a bound they cost the most.
       return this.#add(value, UNKNOWN);
     }
@@ -520,7 +564,8 @@ class Solver {
     if (use.items && token.kind === 'object') return this.#loadItems(id, token, use);
     if (use.atom === ANY_PROPERTY) {
       this.#edge(this.#allProperties(id), use.to);
-      if (token.kind === 'external' && this.#models.isUnknown(token.shape)) this.#loadFromShape(token.shape, token.site, '*', use);
+      if (token.kind === 'external' && this.#models.isUnknown(token.shape))
+        this.#loadFromShape(token.shape, token.site, '*', use);
       return;
     }
     const name = this.#facts.atomName(use.atom);
@@ -552,7 +597,18 @@ class Solver {
       if (step === undefined) {
         const method = this.#facts.newValue();
         const iterator = this.#facts.newValue();
-        this.#use(method, { kind: 'call', view: { op: use.op, to: iterator, receiver: use.receiver, args: [], spread: -1, isNew: false, promisified: false } });
+        this.#use(method, {
+          kind: 'call',
+          view: {
+            op: use.op,
+            to: iterator,
+            receiver: use.receiver,
+            args: [],
+            spread: -1,
+            isNew: false,
+            promisified: false,
+          },
+        });
         this.#use(iterator, use);
         step = { kind: 'load', atom, to: method, receiver: use.receiver, op: use.op };
         this.#iterations.set(key, step);
@@ -630,7 +686,8 @@ class Solver {
       this.#use(from, { kind: 'escape' });
       return;
     }
-    if (token.kind === 'function' && atom === this.#prototype) this.#add(this.#property(id, atom), this.#prototypeOf(token.fn));
+    if (token.kind === 'function' && atom === this.#prototype)
+      this.#add(this.#property(id, atom), this.#prototypeOf(token.fn));
     this.#edge(from, this.#property(id, atom));
   }
 
@@ -654,7 +711,8 @@ class Solver {
     if (token.kind === 'bound') return;
     const properties = [...this.#tokens.properties(id)];
     for (const [atom, value] of properties) this.#use(to, { kind: 'store', atom, from: value, op: -1 });
-    if (token.kind === 'external') this.#use(to, { kind: 'store', atom: ANY_PROPERTY, from: this.#unknownValue(), op: -1 });
+    if (token.kind === 'external')
+      this.#use(to, { kind: 'store', atom: ANY_PROPERTY, from: this.#unknownValue(), op: -1 });
     this.#late.push({ id, to, seen: properties.length });
   }
 
@@ -669,9 +727,21 @@ class Solver {
   #await(id: TokenId, to: ValueId): void {
     const token = this.#tokens.get(id);
     if (token.kind === 'object' && token.type === 'Promise') return this.#edge(this.#property(id, this.#resolved), to);
-    const resolves = token.kind === 'external' ? this.#models.typeThat(token.shape, (type) => type.resolves !== undefined)?.resolves : undefined;
+    const resolves =
+      token.kind === 'external'
+        ? this.#models.typeThat(token.shape, (type) => type.resolves !== undefined)?.resolves
+        : undefined;
     if (resolves === undefined) this.#add(to, id);
-    else this.#give(resolves, to, { op: -1, to, receiver: NOTHING, args: [], spread: -1, isNew: false, promisified: false });
+    else
+      this.#give(resolves, to, {
+        op: -1,
+        to,
+        receiver: NOTHING,
+        args: [],
+        spread: -1,
+        isNew: false,
+        promisified: false,
+      });
   }
 
   // ------------------------------------------------------------------------------------------------- calls
@@ -682,7 +752,8 @@ class Solver {
     const atom = this.#facts.c.get(use.op);
     const name = this.#facts.atomName(atom);
     const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
-    if (callable && (name === 'bind' || name === 'call' || name === 'apply')) return this.#indirectCall(id, name, use.view);
+    if (callable && (name === 'bind' || name === 'call' || name === 'apply'))
+      return this.#indirectCall(id, name, use.view);
     const receiver = this.#facts.a.get(use.op);
     this.#load(id, { kind: 'load', atom, to: use.callee, receiver, op: use.op });
   }
@@ -715,7 +786,9 @@ class Solver {
     const token = this.#tokens.get(id);
     if (token.kind !== 'bound') return this.#tokens.bound(id, receiver, args, false);
     if (args.length === 0) return id;
-    return token.args.length > 4 ? UNKNOWN : this.#tokens.bound(token.target, token.receiver, [...token.args, ...args], token.promisified);
+    return token.args.length > 4
+      ? UNKNOWN
+      : this.#tokens.bound(token.target, token.receiver, [...token.args, ...args], token.promisified);
   }
 
   #contents(value: ValueId, op: OpId): ValueId {
@@ -766,7 +839,8 @@ class Solver {
     const clone = cloneFunction(this.#facts, fn);
     copy = clone.root;
     known.set(op, copy);
-    for (let next = clone.firstFunction; next < this.#facts.functions.length; next++) this.#seedFunction(this.#facts.fn(next));
+    for (let next = clone.firstFunction; next < this.#facts.functions.length; next++)
+      this.#seedFunction(this.#facts.fn(next));
     for (const seed of clone.seeds) this.#seed(seed);
     for (const value of this.#loaded) {
       if (value >= fn.valueStart && value < fn.valueEnd) this.#edge(value, value + clone.valueDelta);
@@ -816,7 +890,13 @@ class Solver {
     if (instance === undefined) {
       const proto = this.#property(id, this.#prototype);
       this.#add(proto, this.#prototypeOf(fn.id));
-      instance = this.#tokens.make({ kind: 'object', type: 'Instance', fn: this.#facts.owner.get(view.op), start: this.#facts.position.get(view.op), proto });
+      instance = this.#tokens.make({
+        kind: 'object',
+        type: 'Instance',
+        fn: this.#facts.owner.get(view.op),
+        start: this.#facts.position.get(view.op),
+        proto,
+      });
       this.#instances.set(key, instance);
     }
     this.#add(view.to, instance);
@@ -840,7 +920,10 @@ class Solver {
   #callExternal(shape: Shape, site: number, view: CallView): void {
     if (shape.typeName === 'Resolver' && site >= 0) {
       // `resolve(value)` of `new Promise((resolve) => …)`: what the promise gives.
-      this.#use(view.args[0] ?? NOTHING, { kind: 'await', to: this.#property(this.#madeAt(site, 'Promise'), this.#resolved) });
+      this.#use(view.args[0] ?? NOTHING, {
+        kind: 'await',
+        to: this.#property(this.#madeAt(site, 'Promise'), this.#resolved),
+      });
       return;
     }
     if (shape.path === 'Proxy' && view.isNew) {
@@ -872,7 +955,13 @@ class Solver {
     let token = this.#made.get(key);
     if (token === undefined) {
       const fn = this.#facts.owner.get(Math.max(0, view.op));
-      token = this.#tokens.make({ kind: 'object', type: 'Object', fn, start: this.#facts.position.get(Math.max(0, view.op)), proto: view.args[0] ?? NOTHING });
+      token = this.#tokens.make({
+        kind: 'object',
+        type: 'Object',
+        fn,
+        start: this.#facts.position.get(Math.max(0, view.op)),
+        proto: view.args[0] ?? NOTHING,
+      });
       this.#made.set(key, token);
     }
     return token;
@@ -925,7 +1014,8 @@ class Solver {
     this.#passArguments(fn, [...bound, ...params.map((ref) => this.#refValue(ref, use.call))], -1);
     this.#givesAnew = false;
     if (token.kind === 'bound') this.#edge(token.receiver, fn.receiver);
-    else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0) this.#edge(use.call.receiver, fn.receiver);
+    else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0)
+      this.#edge(use.call.receiver, fn.receiver);
     if (rupture.kind === 'sync' && op >= 0) this.#inPlaceCallees.add(op, fnId);
     // `list.forEach(fn, thisArg)`
     const after = use.use.argument + 1;
@@ -967,7 +1057,13 @@ class Solver {
       case 'argument':
         return this.#edge(view.args[ref.index] ?? NOTHING, to);
       case 'contentsOf':
-        return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
+        return this.#use(view.args[ref.index] ?? NOTHING, {
+          kind: 'load',
+          atom: ANY_PROPERTY,
+          to,
+          receiver: NOTHING,
+          op: view.op,
+        });
       case 'copyOf':
         for (const arg of ref.index < 0 ? view.args : [view.args[ref.index] ?? NOTHING]) this.#container(arg, to, view);
         return;
@@ -983,7 +1079,12 @@ class Solver {
       }
       case 'bound':
       case 'promisified':
-        return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'bind', view: { ...view, to }, promisified: ref.kind === 'promisified', stateful: this.#givesStateful });
+        return this.#use(view.args[ref.index] ?? NOTHING, {
+          kind: 'bind',
+          view: { ...view, to },
+          promisified: ref.kind === 'promisified',
+          stateful: this.#givesStateful,
+        });
       case 'type':
         return this.#giveType(ref.name, to, view);
     }
@@ -1034,7 +1135,8 @@ class Solver {
     // A bound function is bound no deeper than twice.
     const isDeep = token.kind === 'bound' && this.#tokens.get(token.target).kind === 'bound';
     if (token.kind === 'unknown' || isDeep) this.#add(use.view.to, UNKNOWN);
-    else if (token.kind !== 'object') this.#add(use.view.to, this.#tokens.bound(id, NOTHING, [], use.promisified, use.stateful));
+    else if (token.kind !== 'object')
+      this.#add(use.view.to, this.#tokens.bound(id, NOTHING, [], use.promisified, use.stateful));
   }
 
   #keep(call: Call, view: CallView): void {
@@ -1094,11 +1196,20 @@ class Solver {
 }
 
 function isContainer(name: string): boolean {
-  return name === 'Array' || name === 'Map' || name === 'Set' || name === 'WeakMap' || name === 'WeakSet' || name === 'Object' || name === 'Promise';
+  return (
+    name === 'Array' ||
+    name === 'Map' ||
+    name === 'Set' ||
+    name === 'WeakMap' ||
+    name === 'WeakSet' ||
+    name === 'Object' ||
+    name === 'Promise'
+  );
 }
 
 function callbackIndexes(rupture: Rupture, count: number, spread: number): number[] {
-  if (spread >= 0 && rupture.callback !== 'functions') return typeof rupture.callback === 'number' && rupture.callback < spread ? [rupture.callback] : [];
+  if (spread >= 0 && rupture.callback !== 'functions')
+    return typeof rupture.callback === 'number' && rupture.callback < spread ? [rupture.callback] : [];
   if (typeof rupture.callback === 'number') return rupture.callback < count ? [rupture.callback] : [];
   if (rupture.callback === 'last') return count === 0 ? [] : [count - 1];
   const first = rupture.from ?? 0;

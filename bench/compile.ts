@@ -5,10 +5,11 @@
  *     npm run bench:compile            200 files in turns, then the curve up to 5,000
  *     npm run bench:compile -- 200     one size only
  */
+
+import { fork } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { analyze } from 'escope';
 import { parse } from 'espree';
@@ -100,7 +101,9 @@ async function main(): Promise<void> {
     process.send?.(await measureHere(Number(size), what ?? 'both'));
     return;
   }
-  console.log(`node ${process.version}; floor: espree + eslint-scope on the same files, in turns with the whole compile to JSON`);
+  console.log(
+    `node ${process.version}; floor: espree + eslint-scope on the same files, in turns with the whole compile to JSON`,
+  );
   console.log(' files      source      floor      whole    first    median        spread    per MB       peak memory');
   for (const files of flag === undefined ? sizes : [Number(flag)]) {
     console.log(row(await measure(files, 'both'), await measure(files, 'whole')));

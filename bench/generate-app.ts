@@ -26,7 +26,10 @@ export function generateApp(folder: string, fileCount: number): string {
 }
 
 function entryText(features: number): string {
-  const mounts = Array.from({ length: features }, (_, n) => `app.use('/feature${n}', require('./routes/feature${n}'));`);
+  const mounts = Array.from(
+    { length: features },
+    (_, n) => `app.use('/feature${n}', require('./routes/feature${n}'));`,
+  );
   return `'use strict';
 const express = require('express');
 const path = require('path');

@@ -17,7 +17,8 @@ function toResult(error: unknown): ThreadResult {
     const [first, ...others] = error.diagnostics;
     if (first !== undefined) return { kind: 'bad-input', diagnostics: [first, ...others] };
   }
-  if (error instanceof Error) return { kind: 'failed', name: error.name, message: error.message, stack: error.stack ?? '' };
+  if (error instanceof Error)
+    return { kind: 'failed', name: error.name, message: error.message, stack: error.stack ?? '' };
   return { kind: 'failed', name: 'Error', message: String(error), stack: '' };
 }
 

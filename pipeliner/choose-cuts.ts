@@ -21,8 +21,13 @@ export function chooseCuts(
   const cuts = new Map<string, Cut>();
   for (const part of pipeline.parts.list) {
     for (const stream of part.streams) {
-      if (stream.type !== 'post' || stream.to.every((to) => placed.get(to)?.placement === placed.get(part.id)?.placement)) continue;
-      for (const cut of cutsOf(pipeline, part, stream, placed, messages, names)) cuts.set(`${cut.dest} ${cut.start}`, cut);
+      if (
+        stream.type !== 'post' ||
+        stream.to.every((to) => placed.get(to)?.placement === placed.get(part.id)?.placement)
+      )
+        continue;
+      for (const cut of cutsOf(pipeline, part, stream, placed, messages, names))
+        cuts.set(`${cut.dest} ${cut.start}`, cut);
     }
   }
   return [...cuts.values()].sort((a, b) => (a.module === b.module ? a.start - b.start : a.module < b.module ? -1 : 1));
@@ -62,7 +67,8 @@ function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
   const bound: string[] = [];
   for (let value = dest.fn.valueStart; value < dest.fn.valueEnd; value++) {
     const fact = pipeline.facts.variables.get(value);
-    if (fact?.owner === dest.fn.id && fact.start >= cut.targetStart && fact.start < cut.targetEnd) bound.push(fact.name);
+    if (fact?.owner === dest.fn.id && fact.start >= cut.targetStart && fact.start < cut.targetEnd)
+      bound.push(fact.name);
   }
   return {
     bound,

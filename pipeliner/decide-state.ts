@@ -35,7 +35,8 @@ export function decideState(state: State, flows: Flows, outsiders: PartId): Read
 
 function decide(group: Group, flows: Flows, outsiders: PartId): Decision | null {
   const parts = touching(group, (_, part) => part !== outsiders);
-  if (parts.length === 0 || group.cells.every((cell) => cell.origin === 'outside' && !isChangedAtAll(cell))) return null;
+  if (parts.length === 0 || group.cells.every((cell) => cell.origin === 'outside' && !isChangedAtAll(cell)))
+    return null;
   if (group.cells.every((cell) => cell.request !== null)) return { kind: 'stream', group, parts };
   const declaredBy = [...new Set(group.cells.flatMap((cell) => cell.declaredBy))];
   const inFlow = group.cells.every((cell) => cell.origin === 'flow');
@@ -78,8 +79,14 @@ function decideStartUp(group: Group, parts: readonly PartId[], flows: Flows, out
 }
 
 /** Main alone changes it. What is read behind main only travels; behind a start it is as good as a constant. */
-function decideUnchangedLater(group: Group, parts: readonly PartId[], changers: readonly PartId[], flows: Flows): Decision {
-  const rebound = changers.includes(main) && group.cells.some((cell) => (cell.touches.get(main)?.writes.length ?? 0) > 0);
+function decideUnchangedLater(
+  group: Group,
+  parts: readonly PartId[],
+  changers: readonly PartId[],
+  flows: Flows,
+): Decision {
+  const rebound =
+    changers.includes(main) && group.cells.some((cell) => (cell.touches.get(main)?.writes.length ?? 0) > 0);
   const users = parts.filter((part) => part !== main);
   if (rebound && users.every((part) => flows.isBehind([main], part))) return { kind: 'stream', group, parts };
   return { kind: 'constant', group, parts };

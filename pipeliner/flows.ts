@@ -2,8 +2,10 @@
  * Reads:   parts and the streams between them.
  * Gives:   which parts belong to one flow: what runs behind what, without a start between them, and how often.
  */
-import type { Part, PartId, Parts, PartStream } from '../analyzer/cut-parts.js';
+import type { Part, PartId, PartStream, Parts } from '../analyzer/cut-parts.js';
 import type { Facts, ValueId } from '../analyzer/facts.js';
+
+const mostInLine = 250;
 
 export class Flows {
   readonly #facts: Facts;
@@ -64,6 +66,8 @@ export class Flows {
   /** All of these parts lie on one line behind one of `origins`: each has ended before the next one runs. */
   areInLine(origins: readonly PartId[], parts: readonly PartId[]): boolean {
     const all = [...new Set([...origins, ...parts])];
+    // Nobody awaits that often in a row; to compare each with each other would take longer than it is worth.
+    if (all.length > mostInLine) return false;
     for (const left of all) {
       for (const right of all) {
         if (left === right || (origins.includes(left) && origins.includes(right))) continue;
@@ -96,7 +100,8 @@ export class Flows {
 
   #leavesFromLoop(stream: PartStream, variable: ValueId | null): boolean {
     const fact = variable === null ? undefined : this.#facts.variables.get(variable);
-    if (fact !== undefined && fact.owner === stream.owner) return stream.loop !== 0 && !this.#isWithin(fact.loop, stream.loop);
+    if (fact !== undefined && fact.owner === stream.owner)
+      return stream.loop !== 0 && !this.#isWithin(fact.loop, stream.loop);
     return stream.loop !== 0 || this.#parts.repeated.has(stream.owner);
   }
 

@@ -14,7 +14,7 @@ import { Flows } from './flows.js';
 import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
 import { type Cell, collectState, type Group, isLocal, type State } from './state.js';
-import { tagGroups, type Tags } from './tag-groups.js';
+import { type Tags, tagGroups } from './tag-groups.js';
 import { type ProgramCode, writeCode } from './write-code.js';
 import { Messages } from './write-messages.js';
 
@@ -94,7 +94,8 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
     for (const cell of group.cells) {
       if (cell.request !== null || cell.origin === 'outside' || isLocal(cell)) continue;
       // An object without a name of its own is in the context only where nothing else stands for it.
-      if (cell.name === '' && (decision.kind === 'constant' || group.cells.some((other) => other.name !== ''))) continue;
+      if (cell.name === '' && (decision.kind === 'constant' || group.cells.some((other) => other.name !== '')))
+        continue;
       for (const { part, order, direct, name } of cell.touches.values()) {
         if (!isContextOf(decision, part, direct) || isLocalOfStartUp(facts, cell, part)) continue;
         const list = found.get(part);
@@ -142,7 +143,10 @@ function makeStream(builder: Builder, stream: PartStream): StreamFact {
     };
   }
   const module = builder.pipeline.facts.moduleOf(stream.owner);
-  const callee = cut === null || cut.calleeEnd === 0 ? 'await' : builder.pipeline.source.slice(module, cut.calleeStart, cut.calleeEnd);
+  const callee =
+    cut === null || cut.calleeEnd === 0
+      ? 'await'
+      : builder.pipeline.source.slice(module, cut.calleeStart, cut.calleeEnd);
   return { ...base, callee, loc: placeAt(module, cut?.awaitStart ?? 0), inferred: false, label: null };
 }
 

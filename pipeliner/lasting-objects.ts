@@ -20,9 +20,11 @@ export class LastingObjects {
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline;
     const queue: TokenId[] = [];
-    for (let id = 1; id < pipeline.origins.tokens.length; id++) if (this.#isMadeAtStart(pipeline.origins.tokens.get(id))) queue.push(id);
+    for (let id = 1; id < pipeline.origins.tokens.length; id++)
+      if (this.#isMadeAtStart(pipeline.origins.tokens.get(id))) queue.push(id);
     for (const variable of pipeline.facts.variables.values()) {
-      if (isStartUpOnly(pipeline.parts.runners.get(variable.owner))) queue.push(...pipeline.origins.tokensOf(variable.value));
+      if (isStartUpOnly(pipeline.parts.runners.get(variable.owner)))
+        queue.push(...pipeline.origins.tokensOf(variable.value));
     }
     this.#reach(queue);
   }
@@ -55,7 +57,10 @@ export class LastingObjects {
   #isOfRequest(token: Token): boolean {
     if (token.kind !== 'external') return false;
     if (token.site === everyRequest) return true;
-    return this.#pipeline.models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null;
+    return (
+      this.#pipeline.models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !==
+      null
+    );
   }
 
   has(id: TokenId): boolean {

@@ -47,7 +47,8 @@ class Namer {
   /** Equal names in different modules all get their module's name in front: none of them is the first. */
   #qualified(part: Part, stem: string, same: readonly Part[]): string {
     if (part.kind === 'main' || same.every((other) => other.fn.module === part.fn.module)) return stem;
-    if (same.some((other) => other.kind === 'main') && stem === 'main') return `${moduleWord(this.#facts, part.fn.module)}_main`;
+    if (same.some((other) => other.kind === 'main') && stem === 'main')
+      return `${moduleWord(this.#facts, part.fn.module)}_main`;
     return `${moduleWord(this.#facts, part.fn.module)}_${stem}`;
   }
 

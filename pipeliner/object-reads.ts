@@ -2,8 +2,9 @@
  * Reads:   Pipeline, and which objects change while the app runs.
  * Gives:   for what a part runs, the ops that read such an object.
  */
-import type { Run } from '../analyzer/cut-parts.js';
+
 import { isCall } from '../analyzer/call-graph.js';
+import type { Run } from '../analyzer/cut-parts.js';
 import { type FunctionId, Op, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { TokenId } from '../analyzer/tokens.js';
@@ -59,7 +60,8 @@ export class ObjectReads {
 
   #changing(value: ValueId): readonly TokenId[] {
     let held = this.#held.get(value);
-    if (held === undefined) this.#held.set(value, (held = this.#pipeline.origins.tokensOf(value).filter(this.#changes)));
+    if (held === undefined)
+      this.#held.set(value, (held = this.#pipeline.origins.tokensOf(value).filter(this.#changes)));
     return held;
   }
 }

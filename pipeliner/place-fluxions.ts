@@ -25,6 +25,7 @@ import {
   sharesState,
   startUpCode,
   stateless,
+  tooEntangled,
 } from '../diagnostics/catalogue.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Place, Placement, Reason } from '../flx/program.js';
@@ -88,6 +89,7 @@ class Placer {
     for (const part of pipeline.parts.list) this.#own.set(part.id, this.#lookAt(part));
     this.#mindDynamicCode();
     this.#mindUnknownSources();
+    if (pipeline.budget.isExhausted) this.#keepAllHome();
     for (const decision of this.#input.decisions.values()) this.#addState(decision);
   }
 
@@ -147,7 +149,11 @@ class Placer {
     const callee = calleeText(facts, source, op);
     for (const id of origins.calleeTokens(op)) {
       const token = origins.tokens.get(id);
-      if (token.kind === 'external' && token.shape.package !== '' && models.call(token.shape, facts.kind.get(op) === Op.construct) === null) {
+      if (
+        token.kind === 'external' &&
+        token.shape.package !== '' &&
+        models.call(token.shape, facts.kind.get(op) === Op.construct) === null
+      ) {
         return packageUnmodelled(callee, token.shape.package);
       }
     }
@@ -160,7 +166,8 @@ class Placer {
       const dynamic = part === 0 ? undefined : own.reasons.find(({ code }) => code === 'pipeliner/opaque-code');
       if (dynamic === undefined) continue;
       for (const [other, there] of this.#own) {
-        if (other === 0 || other === part || there.reasons.some(({ code }) => code === 'pipeliner/opaque-code')) continue;
+        if (other === 0 || other === part || there.reasons.some(({ code }) => code === 'pipeliner/opaque-code'))
+          continue;
         there.placement = 'home';
         there.reasons.push({ ...dynamic, message: `${dynamic.message}; "${this.#name(part)}" does so` });
       }
@@ -178,7 +185,12 @@ class Placer {
         const op = touch.reads[0];
         if (part === 0 || own === undefined || op === undefined || own.placement === 'home') continue;
         own.placement = 'home';
-        own.reasons.push(reason(source === '' ? callUnresolved(touch.name) : packageUnmodelled(touch.name, source), this.#input.pipeline.source.place(op)));
+        own.reasons.push(
+          reason(
+            source === '' ? callUnresolved(touch.name) : packageUnmodelled(touch.name, source),
+            this.#input.pipeline.source.place(op),
+          ),
+        );
       }
     }
   }
@@ -187,21 +199,38 @@ class Placer {
   #unknownSource(cell: Cell): string | null {
     if (cell.request !== null || cell.origin === 'flow') return null;
     const { origins, models, graph } = this.#input.pipeline;
-    if (cell.variable !== null && graph.unloaded.some(({ value }) => this.#unloadedInto.get(value) === cell.variable)) return '';
+    if (cell.variable !== null && graph.unloaded.some(({ value }) => this.#unloadedInto.get(value) === cell.variable))
+      return '';
     for (const id of cell.tokens) {
       const token = origins.tokens.get(id);
-      if (token.kind === 'external' && token.shape.package !== '' && models.isUnknown(token.shape) && !models.isModelled(token.shape.package)) {
+      if (
+        token.kind === 'external' &&
+        token.shape.package !== '' &&
+        models.isUnknown(token.shape) &&
+        !models.isModelled(token.shape.package)
+      ) {
         return token.shape.package;
       }
     }
     return null;
   }
 
+  /** The analysis gave up telling things apart, so nothing is proven. */
+  #keepAllHome(): void {
+    for (const [part, own] of this.#own) {
+      if (part === 0) continue;
+      own.placement = 'home';
+      own.reasons.unshift(reason(tooEntangled(), null));
+    }
+  }
+
   // -------------------------------------------------------------------------------------------------- state
 
   #addState(decision: Decision): void {
     if (decision.kind === 'scope') {
-      const names = decision.group.cells.filter((cell) => cell.touches.has(decision.owner)).map((cell) => `"${cell.hint}"`);
+      const names = decision.group.cells
+        .filter((cell) => cell.touches.has(decision.owner))
+        .map((cell) => `"${cell.hint}"`);
       this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ')), this.#firstChange(decision)));
     } else if (decision.kind === 'share') {
       for (const part of decision.parts) if (part !== 0) this.#addShare(decision, part);
@@ -222,7 +251,10 @@ class Placer {
   }
 
   #listOthers(parts: readonly PartId[], part: PartId): string {
-    const others = parts.slice(0, 4).filter((other) => other !== part).slice(0, 3);
+    const others = parts
+      .slice(0, 4)
+      .filter((other) => other !== part)
+      .slice(0, 3);
     const more = parts.length - 1 - others.length;
     const listed = others.map((other) => `"${this.#name(other)}"`).join(', ');
     return more > 0 ? `${listed} and ${more} more` : listed;
@@ -265,7 +297,9 @@ class Placer {
     }
     for (let changed = true; changed; ) {
       changed = false;
-      for (const bond of this.#bonds) if (this.#pull(bond.left, bond.right, bond.name) || this.#pull(bond.right, bond.left, bond.name)) changed = true;
+      for (const bond of this.#bonds)
+        if (this.#pull(bond.left, bond.right, bond.name) || this.#pull(bond.right, bond.left, bond.name))
+          changed = true;
     }
   }
 
@@ -286,6 +320,7 @@ const obstacleCodes = new Set([
   'pipeliner/hidden-state',
   'pipeliner/acts-on-process',
   'pipeliner/opaque-code',
+  'pipeliner/too-entangled',
 ]);
 
 function reason(diagnostic: Diagnostic, loc: Place | null): Reason {

@@ -6,7 +6,15 @@
  *          Cells that may hold the same changing object are put into one Group.
  */
 import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
-import { ANY_PROPERTY, FunctionFlag, type FunctionId, Op, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
+import {
+  ANY_PROPERTY,
+  FunctionFlag,
+  type FunctionId,
+  Op,
+  type OpId,
+  type ValueId,
+  VariableKind,
+} from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
@@ -91,6 +99,7 @@ class Collector {
   readonly #byField = new Map<string, Cell>();
   /** For fields of `this`: the object that they are fields of. */
   readonly #fieldOwners = new Map<Cell, TokenId>();
+  readonly #reached = new Map<string, readonly Reached[]>();
   readonly #byObject = new Map<TokenId, Cell>();
   readonly #receivers = new Map<ValueId, number>();
   readonly #lasting: LastingObjects;
@@ -136,8 +145,11 @@ class Collector {
 
   /** An object that lasts is changed, whatever the name by which it was reached. */
   #onObjects(kind: number, op: OpId, value: ValueId): void {
+    if (!this.#pipeline.budget.spend(1)) return;
     const deep = kind === Effect.hand;
-    for (const { token } of this.#reach(this.#pipeline.origins.tokensOf(value), deep)) {
+    const reached = this.#reach(this.#pipeline.origins.tokensOf(value), deep);
+    this.#pipeline.budget.spend(reached.length);
+    for (const { token } of reached) {
       if (this.#lasting.has(token)) this.#touch(this.#objectCell(token), kind, op, false, false);
     }
   }
@@ -146,7 +158,15 @@ class Collector {
     const token = this.#lasting.representative(id);
     let cell = this.#byObject.get(token);
     if (cell === undefined) {
-      cell = this.#add({ name: '', module: 0, start: 0, variable: null, origin: 'startup', declaredBy: [0], tokens: [token] });
+      cell = this.#add({
+        name: '',
+        module: 0,
+        start: 0,
+        variable: null,
+        origin: 'startup',
+        declaredBy: [0],
+        tokens: [token],
+      });
       this.#byObject.set(token, cell);
     }
     return cell;
@@ -155,7 +175,15 @@ class Collector {
   #onVariable(value: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
     if (this.#receivers.has(value)) return this.#onReceiver(value, root, kind, op, own);
     const cell = this.#variableCell(value);
-    if (cell !== null) this.#touch(cell, kind, op, root.deep, own, cell.name === '' ? '' : (this.#pipeline.facts.variables.get(value)?.name ?? cell.name));
+    if (cell !== null)
+      this.#touch(
+        cell,
+        kind,
+        op,
+        root.deep,
+        own,
+        cell.name === '' ? '' : (this.#pipeline.facts.variables.get(value)?.name ?? cell.name),
+      );
   }
 
   #variableCell(value: ValueId): Cell | null {
@@ -165,9 +193,12 @@ class Collector {
     const fact = this.#pipeline.facts.variables.get(canonical) ?? this.#pipeline.facts.variables.get(value);
     if (fact === undefined) return null;
     const tokens = this.#pipeline.origins.tokensOf(canonical);
-    const declaredBy = fact.owner < 0 ? [0] : (this.#pipeline.parts.runners.get(fact.owner) ?? []).filter((id) =>
-      declares(this.#pipeline.facts, this.#pipeline.parts.list[id] as Part, canonical),
-    );
+    const declaredBy =
+      fact.owner < 0
+        ? [0]
+        : (this.#pipeline.parts.runners.get(fact.owner) ?? []).filter((id) =>
+            declares(this.#pipeline.facts, this.#pipeline.parts.list[id] as Part, canonical),
+          );
     const cell = this.#add({
       // `exports` and `module` are no variables of the program: their state has other names.
       name: fact.kind === VariableKind.module ? '' : fact.name,
@@ -193,7 +224,12 @@ class Collector {
     return token.kind === 'external' && token.site === -1;
   }
 
-  #add(base: Omit<Cell, 'id' | 'request' | 'travels' | 'isFunction' | 'touches' | 'changed' | 'isServer' | 'startUp' | 'hint'>): Cell {
+  #add(
+    base: Omit<
+      Cell,
+      'id' | 'request' | 'travels' | 'isFunction' | 'touches' | 'changed' | 'isServer' | 'startUp' | 'hint'
+    >,
+  ): Cell {
     const cell: Cell = {
       id: this.#cells.length,
       name: base.name,
@@ -208,7 +244,8 @@ class Collector {
       startUp: this.#startUp,
       request: this.#requestKind(base.tokens),
       travels: this.#travels(base.tokens),
-      isFunction: base.tokens.length > 0 && base.tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
+      isFunction:
+        base.tokens.length > 0 && base.tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
       touches: new Map(),
       changed: 'nothing',
     };
@@ -223,7 +260,8 @@ class Collector {
       const token = origins.tokens.get(id);
       if (token.kind !== 'external') continue;
       if (models.typeThat(token.shape, (type) => type.reply === true) !== null) return 'reply';
-      if (models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null) kind = 'request';
+      if (models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null)
+        kind = 'request';
     }
     return kind;
   }
@@ -234,7 +272,8 @@ class Collector {
       this.#holders = new Map();
       for (const variable of this.#pipeline.facts.variables.values()) {
         if (variable.kind === VariableKind.module) continue;
-        for (const id of this.#pipeline.origins.tokensOf(variable.value)) if (!this.#holders.has(id)) this.#holders.set(id, variable.name);
+        for (const id of this.#pipeline.origins.tokensOf(variable.value))
+          if (!this.#holders.has(id)) this.#holders.set(id, variable.name);
       }
     }
     return tokens.map((id) => this.#holders?.get(id)).find((name) => name !== undefined) ?? 'object';
@@ -242,7 +281,10 @@ class Collector {
 
   #isServer(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
-    return token.kind === 'external' && this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true) !== null;
+    return (
+      token.kind === 'external' &&
+      this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true) !== null
+    );
   }
 
   /** A message can carry it: what is not known to stand against it may be found to at run time. */
@@ -252,9 +294,11 @@ class Collector {
       const token = origins.tokens.get(id);
       if (token.kind === 'unknown') return true;
       if (token.kind === 'function' || token.kind === 'bound') return false;
-      if (token.kind === 'object') return token.type !== 'Instance' && token.type !== 'Promise' && token.type !== 'Generator';
+      if (token.kind === 'object')
+        return token.type !== 'Instance' && token.type !== 'Promise' && token.type !== 'Generator';
       if (models.isUnknown(token.shape)) return true;
-      if (token.shape.member !== null) return token.shape.member.call === undefined && token.shape.member.construct === undefined;
+      if (token.shape.member !== null)
+        return token.shape.member.call === undefined && token.shape.member.construct === undefined;
       return models.typeThat(token.shape, (type) => type.travels !== undefined) !== null;
     });
   }
@@ -275,6 +319,7 @@ class Collector {
       found = true;
       // The whole of `this` is changed: every field that anybody uses.
       const fields = root.field === -1 ? [...(origins.tokens.knownProperties(id)?.keys() ?? [])] : [root.field];
+      if (!this.#pipeline.budget.spend(fields.length)) return;
       for (const field of fields) {
         if (field === ANY_PROPERTY && root.field === -1) continue;
         this.#touch(this.#fieldCell(id, field, token.fn), kind, op, root.deep, own);
@@ -287,7 +332,15 @@ class Collector {
     let cell = this.#byField.get(key);
     if (cell === undefined) {
       const place = facts.fn(fn);
-      cell = this.#add({ name, module: place.module, start: place.start, variable: null, origin: 'startup', declaredBy: [0], tokens: [UNKNOWN] });
+      cell = this.#add({
+        name,
+        module: place.module,
+        start: place.start,
+        variable: null,
+        origin: 'startup',
+        declaredBy: [0],
+        tokens: [UNKNOWN],
+      });
       this.#byField.set(key, cell);
     }
     this.#touch(cell, kind, op, root.deep, own);
@@ -327,7 +380,16 @@ class Collector {
     const part = this.#part.id === 0 && kind === Effect.hand ? outsiders : this.#part.id;
     let touch = cell.touches.get(part);
     if (touch === undefined) {
-      touch = { part, reads: none, writes: none, mutations: none, hands: none, order: this.#order++, direct: own, name };
+      touch = {
+        part,
+        reads: none,
+        writes: none,
+        mutations: none,
+        hands: none,
+        order: this.#order++,
+        direct: own,
+        name,
+      };
       cell.touches.set(part, touch);
     }
     if (own) touch.direct = true;
@@ -362,7 +424,8 @@ class Collector {
       if (isUnsettled === undefined) unsettled.set(fn, (isUnsettled = this.#isUnsettled(fn)));
       if (!isUnsettled) continue;
       const op = effects.ops.of(fn)[0] ?? 0;
-      for (const id of this.#pipeline.origins.tokensOf(holder)) this.#touch(this.#objectCell(id), Effect.mutate, op, false, false);
+      for (const id of this.#pipeline.origins.tokensOf(holder))
+        this.#touch(this.#objectCell(id), Effect.mutate, op, false, false);
     }
   }
 
@@ -374,7 +437,8 @@ class Collector {
       const root = id < 0 ? null : effects.roots.get(id);
       if (root?.base !== 'variable') return;
       const cell = this.#byVariable.get(this.#pipeline.graph.aliases.get(root.id) ?? root.id);
-      if (cell !== undefined && [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch))) found = true;
+      if (cell !== undefined && [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch)))
+        found = true;
     });
     for (const op of effects.ops.of(fn)) for (const callee of effects.executes(op)) if (callee !== fn) found = true;
     return found;
@@ -385,11 +449,13 @@ class Collector {
   /** Objects that change and are reached through no variable of start-up code: who reads them? */
   collectReads(): void {
     const changing = new Set<TokenId>();
-    for (const [token, cell] of this.#byObject) if ([...cell.touches.keys()].some((part) => part !== 0)) changing.add(token);
+    for (const [token, cell] of this.#byObject)
+      if ([...cell.touches.keys()].some((part) => part !== 0)) changing.add(token);
     for (const cell of this.#cells) {
       const later = [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch));
       if (cell.origin !== 'startup' || !later || cell.changed === 'nothing') continue;
-      for (const { token } of this.#reach(cell.tokens, cell.changed === 'within')) changing.add(this.#lasting.representative(token));
+      for (const { token } of this.#reach(cell.tokens, cell.changed === 'within'))
+        changing.add(this.#lasting.representative(token));
     }
     this.#readApps(changing);
     if (changing.size === 0) return;
@@ -397,7 +463,8 @@ class Collector {
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
       this.#part = part;
       for (const run of part.runs) {
-        for (const { op, token } of readers.of(run)) this.#touch(this.#objectCell(token), Effect.read, op, false, false);
+        for (const { op, token } of readers.of(run))
+          this.#touch(this.#objectCell(token), Effect.read, op, false, false);
       }
     }
   }
@@ -410,8 +477,13 @@ class Collector {
     for (const cell of this.#cells.slice()) {
       if (cell.request !== 'reply') continue;
       for (const touch of [...cell.touches.values()]) {
-        this.#part = touch.part === this.#pipeline.parts.outsiders.id ? this.#pipeline.parts.outsiders : (this.#pipeline.parts.list[touch.part] as Part);
-        const op = all ? (touch.reads[0] ?? touch.mutations[0] ?? 0) : touch.mutations.find((found) => this.#isCallOf(found, /^render$/));
+        this.#part =
+          touch.part === this.#pipeline.parts.outsiders.id
+            ? this.#pipeline.parts.outsiders
+            : (this.#pipeline.parts.list[touch.part] as Part);
+        const op = all
+          ? (touch.reads[0] ?? touch.mutations[0] ?? 0)
+          : touch.mutations.find((found) => this.#isCallOf(found, /^render$/));
         if (op === undefined) continue;
         for (const app of apps) this.#touch(this.#objectCell(app), Effect.read, op, false, false);
       }
@@ -422,7 +494,9 @@ class Collector {
     const settings = /^(set|enable|disable|engine)$/;
     const cells = this.#cells.filter((cell) => cell.tokens.some((id) => this.#lasting.representative(id) === app));
     return cells.some((cell) =>
-      [...cell.touches.values()].some((touch) => touch.part !== 0 && touch.mutations.some((op) => this.#isCallOf(op, settings))),
+      [...cell.touches.values()].some(
+        (touch) => touch.part !== 0 && touch.mutations.some((op) => this.#isCallOf(op, settings)),
+      ),
     );
   }
 
@@ -455,14 +529,20 @@ class Collector {
     }
     const made = [...groups.values()].map((cells): Group => ({ cells }));
     const groupOf = new Map(made.flatMap((group) => group.cells.map((cell) => [cell, group] as const)));
-    return { cells: this.#cells, groups: made, groupOf, cellOf: (variable) => this.#byVariable.get(this.#pipeline.graph.aliases.get(variable) ?? variable) };
+    return {
+      cells: this.#cells,
+      groups: made,
+      groupOf,
+      cellOf: (variable) => this.#byVariable.get(this.#pipeline.graph.aliases.get(variable) ?? variable),
+    };
   }
 
   /** Fields of an object, and a variable by which all of it is used, are one piece of state. */
   #uniteFields(union: (left: Cell, right: Cell) => void): void {
     const holders = new Map<TokenId, Cell[]>();
     for (const cell of this.#cells) {
-      if (cell.request !== null || this.#fieldOwners.has(cell) || ![...cell.touches.keys()].some((part) => part !== 0)) continue;
+      if (cell.request !== null || this.#fieldOwners.has(cell) || ![...cell.touches.keys()].some((part) => part !== 0))
+        continue;
       for (const token of cell.tokens) holders.set(token, [...(holders.get(token) ?? []), cell]);
     }
     for (const [cell, owner] of this.#fieldOwners) for (const holder of holders.get(owner) ?? []) union(cell, holder);
@@ -499,7 +579,9 @@ class Collector {
       }
     }
     for (const cell of candidates) {
-      for (const { token, within } of this.#reach(cell.tokens, true)) {
+      const reached = this.#reach(cell.tokens, true);
+      if (!this.#pipeline.budget.spend(reached.length)) return;
+      for (const { token, within } of reached) {
         for (const [other, holder] of changed.get(token) ?? []) {
           if (other === within || other === -1 || within === -1) union(cell, holder);
         }
@@ -512,15 +594,26 @@ class Collector {
    * constructor makes for its instance is another object for each instance: it is told apart by the instance it was
    * reached through (`within`).
    */
-  #reach(tokens: readonly TokenId[], deep: boolean): Reached[] {
-    const { origins } = this.#pipeline;
+  #reach(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
+    if (tokens.length === 0) return [];
+    const key = `${deep} ${tokens.join(' ')}`;
+    let reached = this.#reached.get(key);
+    if (reached === undefined)
+      this.#reached.set(key, (reached = this.#findReached(tokens, deep && !this.#pipeline.budget.isExhausted)));
+    return reached;
+  }
+
+  #findReached(tokens: readonly TokenId[], deep: boolean): Reached[] {
+    const { origins, budget } = this.#pipeline;
     const found = new Map<string, Reached>();
     const seen = new Set<TokenId>();
     const queue: Reached[] = tokens.map((token) => ({ token, within: -1 }));
     while (queue.length > 0) {
       const next = queue.pop() as Reached;
+      if (!budget.spend(4)) break;
       const token = origins.tokens.get(next.token);
-      const isInstance = token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);
+      const isInstance =
+        token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);
       const key = `${this.#lasting.representative(next.token)} ${next.within}`;
       if (!(token.kind === 'object' || token.kind === 'function' || isInstance) || found.has(key)) continue;
       // Of a prototype only the data in it is state.
@@ -533,7 +626,8 @@ class Collector {
       if (token.kind === 'object' && token.proto !== 0) values.push(token.proto);
       for (const value of values) {
         for (const inner of origins.tokensOf(value)) {
-          if (this.#isPlace(inner) && !seen.has(inner)) queue.push({ token: inner, within: this.#isOwn(inner) ? maker : -1 });
+          if (this.#isPlace(inner) && !seen.has(inner))
+            queue.push({ token: inner, within: this.#isOwn(inner) ? maker : -1 });
         }
       }
     }

@@ -8,7 +8,7 @@ import type { Part, PartId } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
 import type { GroupTag } from '../flx/program.js';
 import type { Decision } from './decide-state.js';
-import { changes, type Cell, type Group, type State } from './state.js';
+import { type Cell, changes, type Group, type State } from './state.js';
 
 export interface Tags {
   readonly ofPart: ReadonlyMap<PartId, readonly GroupTag[]>;
@@ -39,7 +39,9 @@ export function tagGroups(
 
 /** The cell that names the tag: the first that changes, by its place in the source. */
 function causeOf(group: Group): Cell {
-  const changing = group.cells.filter((cell) => [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch)));
+  const changing = group.cells.filter((cell) =>
+    [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch)),
+  );
   const named = (changing.length > 0 ? changing : group.cells).filter((cell) => cell.name !== '');
   const from = named.length > 0 ? named : group.cells;
   return [...from].sort((left, right) => left.module - right.module || left.start - right.start)[0] as Cell;
@@ -55,7 +57,10 @@ function freeTag(facts: Facts, cause: Cell, qualify: boolean, taken: ReadonlySet
 
 export function moduleWord(facts: Facts, module: number): string {
   const id = facts.modules[module]?.id ?? '';
-  const steps = id.replace(/\.[cm]?js$/, '').split('/').filter((step) => step !== '..');
+  const steps = id
+    .replace(/\.[cm]?js$/, '')
+    .split('/')
+    .filter((step) => step !== '..');
   const last = steps.at(-1) === 'index' && steps.length > 1 ? steps.at(-2) : steps.at(-1);
   return (last ?? 'module').replace(/[^\p{ID_Continue}$]+/gu, '_').replace(/^(?=\d)/, '_');
 }

@@ -44,7 +44,12 @@ function partCode(facts: Facts, part: Part, edits: EditTable): string {
   if (part.kind === 'main') return moduleCode(module, edits);
   const { start, end } = part.fn;
   const replaced = edits.apply(module, start, end, part.fn.id, 0);
-  return normaliseSlice(indentationAt(module.text, start) + replaced, indentationAt(module.text, start).length, replaced.length + indentationAt(module.text, start).length, 0);
+  return normaliseSlice(
+    indentationAt(module.text, start) + replaced,
+    indentationAt(module.text, start).length,
+    replaced.length + indentationAt(module.text, start).length,
+    0,
+  );
 }
 
 function indentationAt(text: string, offset: number): string {
@@ -93,7 +98,8 @@ class EditTable {
     this.#names = names;
     this.#addCallbacks(parts);
     for (const part of parts.list) if (part.kind === 'rest') this.#addCut(part);
-    for (const edits of this.#byModule.values()) edits.sort((left, right) => left.start - right.start || right.end - left.end);
+    for (const edits of this.#byModule.values())
+      edits.sort((left, right) => left.start - right.start || right.end - left.end);
   }
 
   #add(module: number, edit: Edit): void {
@@ -116,7 +122,8 @@ class EditTable {
           const fn = this.#facts.fn(callback.fn);
           const id = this.#names.get(parts.byFunction.get(callback.fn) as PartId) as string;
           const arrow = point.kind === 'start' ? '>>' : '->';
-          if (callback.inPlace) this.#add(fn.module, { start: fn.start, end: fn.end, text: `${arrow} ${id}`, fn: -1, cut: 0 });
+          if (callback.inPlace)
+            this.#add(fn.module, { start: fn.start, end: fn.end, text: `${arrow} ${id}`, fn: -1, cut: 0 });
           else this.#addByName(point.op, callback.argument, fn, id, arrow, moved);
         }
       }
@@ -131,7 +138,8 @@ class EditTable {
     const module = facts.modules[owner.module] as ModuleFact;
     const start = facts.argStart.get(at);
     const end = facts.argEnd.get(at);
-    const isDeclaration = (fn.flags & (FunctionFlag.expression | FunctionFlag.method | FunctionFlag.classConstructor)) === 0;
+    const isDeclaration =
+      (fn.flags & (FunctionFlag.expression | FunctionFlag.method | FunctionFlag.classConstructor)) === 0;
     const atTop = fn.parent >= 0 && facts.fn(fn.parent).parent === -1 && fn.module === owner.module;
     if (!isDeclaration || !atTop || module.text.slice(start, end) !== id || isExported(module.text, fn.start)) return;
     this.#add(owner.module, { start, end, text: `${arrow} ${id}`, fn: -1, cut: 0 });

@@ -5,7 +5,7 @@
  * A part needs what it uses of its flow and did not make itself, and so does everything behind it. A start hands its
  * callback's own parameters over in the message; what an asynchronous call itself gives is no part of it.
  */
-import type { Part, PartId, Parts, PartStream } from '../analyzer/cut-parts.js';
+import type { Part, PartId, PartStream, Parts } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
 import type { Decision } from './decide-state.js';
 import type { Cell, Group, State } from './state.js';
@@ -61,7 +61,8 @@ export class Messages {
   /** Used by the part, or needed by one behind it. */
   #usedFrom(part: PartId): Map<Cell, number> {
     const cells = new Map(this.#used.get(part));
-    for (const stream of (this.#parts.list[part] as Part).streams) for (const to of stream.to) merge(cells, this.needed(to));
+    for (const stream of (this.#parts.list[part] as Part).streams)
+      for (const to of stream.to) merge(cells, this.needed(to));
     return cells;
   }
 
@@ -71,7 +72,9 @@ export class Messages {
 
   #parameters(part: Part): Map<Cell, number> {
     const params = new Set(part.fn.params);
-    return new Map([...this.#usedFrom(part.id)].filter(([cell]) => cell.variable !== null && params.has(cell.variable)));
+    return new Map(
+      [...this.#usedFrom(part.id)].filter(([cell]) => cell.variable !== null && params.has(cell.variable)),
+    );
   }
 }
 

@@ -100,6 +100,8 @@ function program(stages: readonly Stage[], entry = 'app.js'): FluxionProgram {
       reads: [{ module: entry, line: index + 30, column: 12 }],
     })),
     unresolved: [],
+    sources: [],
+    cuts: [],
   };
 }
 

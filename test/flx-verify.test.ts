@@ -54,6 +54,8 @@ const count: StateVariable = {
 };
 
 const wellFormed: FluxionProgram = {
+  sources: [],
+  cuts: [],
   version: 1,
   entry: 'app.js',
   modules: [

@@ -1,21 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { unreachable } from '../diagnostics/invariant.js';
+import type { Diagnostic } from '../diagnostics/types.js';
 import type { Fluxion, GroupTag } from '../flx/program.js';
 import { BoundedCompiler, type BoundedReply } from './support/bounded-compiler.js';
+import { Choices, choices } from './support/choices.js';
+import { generateProgram } from './support/generate-program.js';
 import {
   carriers,
   collide,
   type HandlerTruth,
   leaves,
   type StatePlan,
-  statePlans,
   type StateProgram,
+  statePlans,
   type Touch,
   vocabularyWithout,
   wrappers,
   writeStateProgram,
 } from './support/generate-state-program.js';
+import { mangleText, mangleTree } from './support/mangle-program.js';
 import type { Tree } from './support/temp-folder.js';
 
 // Each run makes the same programs; FUZZ_SEED and FUZZ_RUNS look further.
@@ -24,10 +31,117 @@ const effort = Number(process.env['FUZZ_RUNS'] ?? 1);
 
 /** On failure shows the smallest program found that fails, and how to make it again. */
 async function holds<T>(t: ExecutionContext, property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
-  const result = await fc.check(property, { seed, numRuns: Math.ceil(runs * effort) });
+  const result = await fc.check(property, {
+    seed,
+    numRuns: Math.ceil(runs * effort),
+    // Only what fails takes that long: to make it smaller.
+    interruptAfterTimeLimit: 20_000 * effort,
+  });
   const why = result.errorInstance instanceof Error ? result.errorInstance.message : String(result.errorInstance);
   if (result.failed) t.fail(`FUZZ_SEED=${result.seed}, path ${result.counterexamplePath}\n${why}`);
   else t.pass();
+}
+
+// Any program -------------------------------------------------------------------------------------------------------
+
+test('generated programs compile, to a well-formed program, to the same one each time', async (t) => {
+  const compiler = boundedCompiler(t);
+  const property = fc.asyncProperty(choices(400), async (list) => {
+    const program = generateProgram(new Choices(list));
+    const reply = await compiler.compile(program.files, program.entry, true);
+    demand(program.files, findMisbehaviour(reply));
+  });
+  await holds(t, property, 150);
+});
+
+test('mangled syntax trees compile or are refused with file and line', async (t) => {
+  const compiler = boundedCompiler(t);
+  const programs = listFixtures();
+  const property = fc.asyncProperty(choices(40), async (list) => {
+    const supply = new Choices(list);
+    const { files, entry } = supply.in(programs);
+    const file = supply.in(Object.keys(files).filter((name) => /\.[cm]?js$/.test(name)));
+    const mangled = mangleTree(String(files[file]), file.endsWith('.mjs'), supply);
+    const tree = { ...files, [file]: mangled ?? '' };
+    demand(tree, findMisbehaviour(await compiler.compile(tree, entry, true)));
+  });
+  await holds(t, property, 250);
+});
+
+test('mangled text compiles or is refused with file and line', async (t) => {
+  const compiler = boundedCompiler(t);
+  const programs = listFixtures();
+  const property = fc.asyncProperty(choices(20), async (list) => {
+    const supply = new Choices(list);
+    const { files, entry } = supply.in(programs);
+    const file = supply.in(Object.keys(files).filter((name) => /\.[cm]?js$/.test(name)));
+    const tree = { ...files, [file]: mangleText(String(files[file]), supply) };
+    demand(tree, findMisbehaviour(await compiler.compile(tree, entry, true)));
+  });
+  await holds(t, property, 250);
+});
+
+/** Whatever a program looks like, it compiles to something sound or is refused in words that its author can use. */
+function findMisbehaviour(reply: BoundedReply): readonly string[] {
+  switch (reply.kind) {
+    case 'compiled':
+      return reply.broken;
+    case 'refused':
+      return reply.diagnostics.flatMap((diagnostic) => findVague(diagnostic, reply.message));
+    case 'crashed':
+    case 'hung':
+      return [describeReply(reply)];
+    default:
+      return unreachable(reply);
+  }
+}
+
+function findVague({ code, message, lift, span }: Diagnostic, text: string): string[] {
+  const vague: string[] = [];
+  if (!/^[a-z]+\/[a-z-]+$/.test(code) || message === '' || lift === '')
+    vague.push(`"${code}" says too little: ${text}`);
+  if (span === null) vague.push(`${code} has no place: ${text}`);
+  else if (!(span.start >= 0 && span.start <= span.end && span.end <= span.text.length))
+    vague.push(`${code} points nowhere`);
+  if (!/\.[cm]?js:\d+:\d+/.test(text)) vague.push(`no file and line in: ${text}`);
+  return vague;
+}
+
+function demand(files: Tree, problems: readonly string[]): void {
+  if (problems.length > 0) throw new Error(`${problems.join('\n')}\n${showFiles(files)}`);
+}
+
+interface Program {
+  readonly files: Tree;
+  readonly entry: string;
+}
+
+/** Programs of the fixtures that are right as they stand, all files of each: they are what people write. */
+function listFixtures(): readonly Program[] {
+  const root = fileURLToPath(new URL('../../fixtures/', import.meta.url));
+  const programs: Program[] = [];
+  for (const topic of foldersIn(root).filter((name) => name !== 'errors')) {
+    for (const name of foldersIn(join(root, topic))) {
+      const files = readProgram(join(root, topic, name));
+      const entry = ['app.js', 'app.mjs', 'app.cjs'].find((file) => file in files);
+      if (entry !== undefined && !('fluxion.config.js' in files)) programs.push({ files, entry });
+    }
+  }
+  return programs;
+}
+
+function foldersIn(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
+}
+
+function readProgram(folder: string): { [path: string]: string } {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const texts = paths.filter((path) => /\.([cm]?js|json)$/.test(path) && !/^(expected|requests|fixture)\b/.test(path));
+  return Object.fromEntries(texts.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
 }
 
 // State -------------------------------------------------------------------------------------------------------------
@@ -43,7 +157,10 @@ function alone(states: readonly string[], chain: readonly string[], leaf: string
     busy: 'nothing',
   });
   // The other handler takes no detours, so it is the program's first state that both touch.
-  return { states: [states], handlers: [handler({ wrappers: chain, leaf }), { ...handler({ wrappers: [], leaf: other }) }] };
+  return {
+    states: [states],
+    handlers: [handler({ wrappers: chain, leaf }), { ...handler({ wrappers: [], leaf: other }) }],
+  };
 }
 
 test('each indirection alone: who changes or reads shared state is never replicated', async (t) => {
@@ -67,8 +184,7 @@ test('indirections together: who changes or reads shared state is never replicat
   const plans = statePlans(vocabularyWithout(new Set(knownGaps)));
   const sound = fc.asyncProperty(plans, async (plan) => {
     const program = writeStateProgram(plan);
-    const problems = await problemsOf(program, compiler);
-    if (problems.length > 0) throw new Error(`${problems.join('\n')}\n${showFiles(program.files)}`);
+    demand(program.files, await problemsOf(program, compiler));
   });
   await holds(t, sound, 300);
 });

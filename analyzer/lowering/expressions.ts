@@ -15,7 +15,9 @@ export function lowerExpression(context: LoweringContext, node: es.Node, name = 
     case 'Identifier':
       return lowerIdentifier(context, node);
     case 'Literal':
-      return 'regex' in node ? context.object(/[gy]/.test(node.regex.flags) ? 'StatefulRegExp' : 'RegExp', offset(node)) : NOTHING;
+      return 'regex' in node
+        ? context.object(/[gy]/.test(node.regex.flags) ? 'StatefulRegExp' : 'RegExp', offset(node))
+        : NOTHING;
     case 'MemberExpression':
       return lowerMember(context, node);
     case 'CallExpression':
@@ -117,7 +119,8 @@ function lowerCall(context: LoweringContext, node: es.SimpleCallExpression): Val
   const required = lowerRequire(context, node);
   if (required !== null) return required;
   const target = unwrapChain(callee);
-  if (target.type === 'MemberExpression' && target.object.type !== 'Super') return lowerMethodCall(context, node, target);
+  if (target.type === 'MemberExpression' && target.object.type !== 'Super')
+    return lowerMethodCall(context, node, target);
   const value = lowerExpression(context, callee);
   const receiver = target.type === 'MemberExpression' ? context.state.fact.receiver : NOTHING;
   const call = lowerArguments(context, node.arguments, callee, endOf(node));
@@ -130,7 +133,11 @@ function unwrapChain(node: es.Node): es.Node {
   return node.type === 'ChainExpression' ? unwrapChain(node.expression) : node;
 }
 
-function lowerMethodCall(context: LoweringContext, node: es.SimpleCallExpression, callee: es.MemberExpression): ValueId {
+function lowerMethodCall(
+  context: LoweringContext,
+  node: es.SimpleCallExpression,
+  callee: es.MemberExpression,
+): ValueId {
   const base = lowerExpression(context, callee.object);
   const name = propertyName(context, callee);
   const call = lowerArguments(context, node.arguments, callee, endOf(node));
@@ -159,12 +166,7 @@ function lowerNew(context: LoweringContext, node: es.NewExpression): ValueId {
   return result;
 }
 
-function lowerArguments(
-  context: LoweringContext,
-  nodes: readonly es.Node[],
-  callee: es.Node,
-  end: number,
-): number {
+function lowerArguments(context: LoweringContext, nodes: readonly es.Node[], callee: es.Node, end: number): number {
   let spread = -1;
   const args: { value: ValueId; start: number; end: number }[] = [];
   for (const [index, node] of nodes.entries()) {
@@ -312,7 +314,8 @@ function lowerTemplate(context: LoweringContext, node: es.TemplateLiteral): Valu
 function lowerTagged(context: LoweringContext, node: es.TaggedTemplateExpression): ValueId {
   const strings = context.object('Array', offset(node.quasi));
   const tag = unwrapChain(node.tag);
-  const base = tag.type === 'MemberExpression' && tag.object.type !== 'Super' ? lowerExpression(context, tag.object) : NOTHING;
+  const base =
+    tag.type === 'MemberExpression' && tag.object.type !== 'Super' ? lowerExpression(context, tag.object) : NOTHING;
   const name = tag.type === 'MemberExpression' ? propertyName(context, tag) : null;
   const callee = base === NOTHING ? lowerExpression(context, node.tag) : NOTHING;
   const args = [{ value: strings, start: offset(node.quasi), end: endOf(node.quasi) }];

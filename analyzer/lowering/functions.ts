@@ -2,7 +2,7 @@
  * Functions and classes.
  */
 import type * as es from 'estree';
-import { FunctionFlag, type FunctionFact, NOTHING, Op, type ValueId, VariableKind } from '../facts.js';
+import { type FunctionFact, FunctionFlag, NOTHING, Op, type ValueId, VariableKind } from '../facts.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
 import { bindPattern, keyName } from './patterns.js';
@@ -94,10 +94,10 @@ function bindArguments(context: LoweringContext, fact: FunctionFact): void {
 
 export function lowerClass(context: LoweringContext, node: es.Class, name: string): ValueId {
   const superclass = node.superClass ? lowerExpression(context, node.superClass) : NOTHING;
-  const constructor = node.body.body.find(isConstructor);
+  const own = node.body.body.find(isConstructor);
   const className = node.id?.name ?? name;
   context.superclasses.push({ value: superclass, isStatic: false });
-  const fact = lowerConstructor(context, node, constructor, className);
+  const fact = lowerConstructor(context, node, own, className);
   context.facts.seeds.push({ kind: 'function', value: fact.self, fn: fact.id });
   context.facts.classes.set(fact.id, { superclass });
   context.copy(fact.self, context.innerName(node), offset(node));
@@ -114,10 +114,10 @@ function isConstructor(member: es.Node): member is es.MethodDefinition {
 function lowerConstructor(
   context: LoweringContext,
   node: es.Class,
-  constructor: es.MethodDefinition | undefined,
+  own: es.MethodDefinition | undefined,
   name: string,
 ): FunctionFact {
-  const code = constructor?.value;
+  const code = own?.value;
   const fact = context.newFunction(
     {
       start: offset(node),

@@ -5,7 +5,7 @@
 import type { Facts, ModuleFact, ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
 import type { Parsed } from '../parse.js';
-import { type DynamicLoad, type ExportAll, LoweringContext, type LoadRequest } from './context.js';
+import { type DynamicLoad, type ExportAll, type LoadRequest, LoweringContext } from './context.js';
 import { lowerBody } from './statements.js';
 
 export interface LoweredModule {
@@ -106,4 +106,3 @@ function codeStart(text: string, body: readonly { directive?: string; range?: [n
   }
   return start;
 }
-

@@ -44,7 +44,15 @@ function requireValue(context: LoweringContext, node: es.SimpleCallExpression): 
   }
   const state = context.state;
   const certain = state.fact.parent === -1 && state.conditional === 0;
-  context.loads.push({ value, specifier, mode: 'require', binding: null, start: offset(argument), end: endOf(argument), certain });
+  context.loads.push({
+    value,
+    specifier,
+    mode: 'require',
+    binding: null,
+    start: offset(argument),
+    end: endOf(argument),
+    certain,
+  });
   return value;
 }
 
@@ -73,7 +81,11 @@ export function lowerImport(context: LoweringContext, node: es.ImportDeclaration
   for (const item of node.specifiers) {
     const value = context.variableAt(item.local);
     const binding =
-      item.type === 'ImportDefaultSpecifier' ? 'default' : item.type === 'ImportNamespaceSpecifier' ? null : nameOf(item.imported);
+      item.type === 'ImportDefaultSpecifier'
+        ? 'default'
+        : item.type === 'ImportNamespaceSpecifier'
+          ? null
+          : nameOf(item.imported);
     context.loads.push({ value, specifier, mode: 'import', binding, ...place });
   }
 }
@@ -94,7 +106,13 @@ export function lowerExportDeclaration(
     if (node.source) {
       const value = context.facts.newValue();
       const place = { start: offset(node.source), end: endOf(node.source), certain: true };
-      context.loads.push({ value, specifier: String(node.source.value), mode: 'import', binding: nameOf(item.local), ...place });
+      context.loads.push({
+        value,
+        specifier: String(node.source.value),
+        mode: 'import',
+        binding: nameOf(item.local),
+        ...place,
+      });
       exportValue(context, name, value, offset(item));
     } else {
       const local = item.local.type === 'Identifier' ? lowerExpression(context, item.local) : NOTHING;

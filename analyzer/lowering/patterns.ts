@@ -32,7 +32,8 @@ function bindIdentifier(context: LoweringContext, node: es.Identifier, value: Va
   if (variable === 0) {
     // An undeclared name: a property of the global object that every module sees.
     if (context.kind === 'commonjs' && node.name === 'exports') context.usesExports = true;
-    const global = context.kind === 'commonjs' && node.name === 'exports' ? context.exportsValue : context.global(node.name);
+    const global =
+      context.kind === 'commonjs' && node.name === 'exports' ? context.exportsValue : context.global(node.name);
     context.copy(value, global, offset(node));
     context.write(global, offset(node));
     return;
@@ -160,7 +161,9 @@ function bindWithDefault(
 ): void {
   const either = context.facts.newValue();
   context.copy(value, either, offset(pattern));
-  context.aside(() => context.copy(lowerExpression(context, pattern.right, patternName(pattern.left)), either, endOf(pattern)));
+  context.aside(() =>
+    context.copy(lowerExpression(context, pattern.right, patternName(pattern.left)), either, endOf(pattern)),
+  );
   bindPattern(context, pattern.left, either, binding);
 }
 

@@ -4,12 +4,12 @@
  */
 import type * as es from 'estree';
 import { type AwaitForm, FunctionFlag, NOTHING, Op, Opaque, type ValueId } from '../facts.js';
+import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
 import { lowerClass, lowerFunction } from './functions.js';
 import { lowerExportDeclaration, lowerImport } from './modules.js';
 import { bindPattern, patternName } from './patterns.js';
-import { constantString } from './constants.js';
 
 export type Statement = es.Statement | es.ModuleDeclaration | es.Directive;
 
@@ -98,8 +98,13 @@ function simpleAwait(statement: Statement): SimpleAwait | null {
   if (statement.type !== 'ExpressionStatement') return null;
   const expression = statement.expression;
   if (expression.type === 'AwaitExpression') return { node: expression, target: null, form: 'statement' };
-  if (expression.type === 'AssignmentExpression' && expression.operator === '=' && expression.right.type === 'AwaitExpression') {
-    if (expression.left.type === 'Identifier') return { node: expression.right, target: expression.left, form: 'assignment' };
+  if (
+    expression.type === 'AssignmentExpression' &&
+    expression.operator === '=' &&
+    expression.right.type === 'AwaitExpression'
+  ) {
+    if (expression.left.type === 'Identifier')
+      return { node: expression.right, target: expression.left, form: 'assignment' };
   }
   return null;
 }
@@ -251,7 +256,8 @@ export function lowerVariableDeclaration(context: LoweringContext, node: es.Vari
 
 function noteConstant(context: LoweringContext, id: es.Identifier, init: es.Expression): void {
   const variable = context.variableAt(id);
-  if (init.type === 'CallExpression' && calleeEnds(init.callee, 'createRequire')) context.requireVariables.add(variable);
+  if (init.type === 'CallExpression' && calleeEnds(init.callee, 'createRequire'))
+    context.requireVariables.add(variable);
   const text = constantString(context, init);
   if (text !== null) context.constants.set(variable, text);
 }
@@ -309,7 +315,8 @@ function lowerLoop(context: LoweringContext, node: Loop): void {
     if (node.init.type === 'VariableDeclaration') lowerVariableDeclaration(context, node.init);
     else lowerExpression(context, node.init);
   }
-  const source = node.type === 'ForOfStatement' || node.type === 'ForInStatement' ? lowerExpression(context, node.right) : NOTHING;
+  const source =
+    node.type === 'ForOfStatement' || node.type === 'ForInStatement' ? lowerExpression(context, node.right) : NOTHING;
   context.inLoop(() => {
     if (node.type === 'ForOfStatement' || node.type === 'ForInStatement') {
       lowerLoopVariable(context, node, source);

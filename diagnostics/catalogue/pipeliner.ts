@@ -19,11 +19,15 @@ export const callUnresolved = defineDiagnostic('pipeliner/call-unresolved', 'not
   span: null,
 }));
 
-export const packageUnmodelled = defineDiagnostic('pipeliner/package-unmodelled', 'note', (callee: string, name: string) => ({
-  message: `"${callee}" runs code of the package "${name}", of which nothing is known`,
-  lift: `describe "${name}" under \`models\` in fluxion.config.js, or let the linker analyse it in the running program`,
-  span: null,
-}));
+export const packageUnmodelled = defineDiagnostic(
+  'pipeliner/package-unmodelled',
+  'note',
+  (callee: string, name: string) => ({
+    message: `"${callee}" runs code of the package "${name}", of which nothing is known`,
+    lift: `describe "${name}" under \`models\` in fluxion.config.js, or let the linker analyse it in the running program`,
+    span: null,
+  }),
+);
 
 export const hiddenState = defineDiagnostic('pipeliner/hidden-state', 'note', (callee: string) => ({
   message: `"${callee}" keeps state that every caller shares`,
@@ -61,14 +65,24 @@ export const boundTo = defineDiagnostic('pipeliner/cannot-travel', 'note', (name
   span: null,
 }));
 
-export const oneRequest = defineDiagnostic('pipeliner/shares-within-request', 'note', (name: string, others: string) => ({
-  message: `it shares "${name}" with ${others}, anew in each request, so these run together`,
-  lift: '',
-  span: null,
-}));
+export const oneRequest = defineDiagnostic(
+  'pipeliner/shares-within-request',
+  'note',
+  (name: string, others: string) => ({
+    message: `it shares "${name}" with ${others}, anew in each request, so these run together`,
+    lift: '',
+    span: null,
+  }),
+);
 
 export const stateless = defineDiagnostic('pipeliner/stateless', 'note', () => ({
   message: 'it changes nothing that outlives a request',
   lift: '',
+  span: null,
+}));
+
+export const tooEntangled = defineDiagnostic('pipeliner/too-entangled', 'note', () => ({
+  message: 'in this program too many values may be too many things for the analysis to tell them apart',
+  lift: 'compile the sources of the app rather than a bundle of it, or let the linker look at the running program',
   span: null,
 }));

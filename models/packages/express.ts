@@ -57,7 +57,9 @@ const APPLICATION: TypeModel = {
     listen: {
       call: { ruptures: [post('last', ['fresh'])], returns: 'http.Server', mutates: ['this'], does: ['network'] },
     },
-    configure: { call: { ruptures: [{ kind: 'sync', callback: 'last', params: [] }], returns: 'this', mutates: ['this'] } },
+    configure: {
+      call: { ruptures: [{ kind: 'sync', callback: 'last', params: [] }], returns: 'this', mutates: ['this'] },
+    },
     ...values('locals settings engines cache mountpath parent'),
     router: { is: 'express.Router' },
   },

@@ -35,7 +35,8 @@ export class BoundedCompiler {
   }
 
   async #ask(request: CompileRequest): Promise<BoundedReply> {
-    const thread = (this.#thread ??= new Worker(new URL('./compile-worker.js', import.meta.url)));
+    this.#thread ??= new Worker(new URL('./compile-worker.js', import.meta.url));
+    const thread = this.#thread;
     const reply = await this.#answerOf(thread, request);
     // After a crash of the thread itself, or while it hangs, it answers no more.
     if (reply.kind === 'hung' || reply.kind === 'crashed') {

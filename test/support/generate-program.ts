@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are code under test
 /**
  * Reads: choices.
  * Gives: an Express-like program in one or several modules, CommonJS or ES: routes, callbacks in callbacks, promises,
@@ -41,8 +42,38 @@ const topLevel: Context = {
 };
 
 const deepest = 7;
-const identifiers = ['a', 'b', 'count', 'list', 'cache', 'self', 'req', 'res', 'next', 'app', 'fs', 'bus', 'helper', 'err'];
-const properties = ['n', 'list', 'send', 'json', 'end', 'get', 'push', 'map', 'then', 'prototype', 'constructor', '__proto__', 'length', 'user'];
+const identifiers = [
+  'a',
+  'b',
+  'count',
+  'list',
+  'cache',
+  'self',
+  'req',
+  'res',
+  'next',
+  'app',
+  'fs',
+  'bus',
+  'helper',
+  'err',
+];
+const properties = [
+  'n',
+  'list',
+  'send',
+  'json',
+  'end',
+  'get',
+  'push',
+  'map',
+  'then',
+  'prototype',
+  'constructor',
+  '__proto__',
+  'length',
+  'user',
+];
 
 class ModuleWriter {
   readonly #choices: Choices;
@@ -68,13 +99,21 @@ class ModuleWriter {
     if (this.#isModule) {
       yield "import express, { Router } from 'express';\nimport fs, { readFile } from 'node:fs';\nimport { EventEmitter } from 'events';";
       for (const [index, other] of others.entries()) {
-        yield this.#choices.of(`import * as other${index} from './${other}';`, `import other${index} from './${other}';`, `import './${other}';`);
+        yield this.#choices.of(
+          `import * as other${index} from './${other}';`,
+          `import other${index} from './${other}';`,
+          `import './${other}';`,
+        );
       }
     } else {
       yield "var express = require('express'), { Router } = express, fs = require('fs'), { readFile } = fs;";
       yield "const { EventEmitter } = require('events');";
       for (const [index, other] of others.entries()) {
-        yield this.#choices.of(`const other${index} = require('./${other}');`, `var { shared: other${index} } = require('./${other}');`, `require('./${other}');`);
+        yield this.#choices.of(
+          `const other${index} = require('./${other}');`,
+          `var { shared: other${index} } = require('./${other}');`,
+          `require('./${other}');`,
+        );
       }
     }
     yield 'var app = express(), router = Router(), bus = new EventEmitter(), count = 0, list = [], cache = {}, self, a, b, req, res, next, err;';
@@ -84,7 +123,12 @@ class ModuleWriter {
   *#exports(): Generator<string> {
     const value = this.#choices.of('app', 'list', 'helper', 'cache', 'router', '{ shared: count, helper }');
     if (this.#isModule) yield `export default ${value};\nexport { helper, count as shared };`;
-    else yield this.#choices.of(`module.exports = ${value};`, `exports.shared = ${value};`, `module.exports.helper = exports.shared = ${value};`);
+    else
+      yield this.#choices.of(
+        `module.exports = ${value};`,
+        `exports.shared = ${value};`,
+        `module.exports.helper = exports.shared = ${value};`,
+      );
   }
 
   // -------------------------------------------------------------------------------------------------- names
@@ -153,7 +197,9 @@ class ModuleWriter {
       case 20:
         return `${this.#asynchronous(context)};`;
       case 21:
-        return context.inAsync ? `${c.of('', 'var a = ', 'count = ', 'var { n: b } = ')}await ${this.#expression(context)};` : this.#block(context);
+        return context.inAsync
+          ? `${c.of('', 'var a = ', 'count = ', 'var { n: b } = ')}await ${this.#expression(context)};`
+          : this.#block(context);
       case 22:
         return this.#directEffect();
       default:
@@ -261,7 +307,8 @@ class ModuleWriter {
     const params = this.#parameters(context, names);
     const word = isAsync ? 'async ' : '';
     if (!isGenerator && c.oneIn(2)) return `(${word}(${params}) => ${body})`;
-    if (!isGenerator && c.oneIn(6)) return `(${word}(${params}) => ${this.#expression(this.#inner(context, { inAsync: isAsync, inGenerator: false }))})`;
+    if (!isGenerator && c.oneIn(6))
+      return `(${word}(${params}) => ${this.#expression(this.#inner(context, { inAsync: isAsync, inGenerator: false }))})`;
     return `(${word}function${isGenerator ? '*' : ''} ${c.of('', this.#newName(), 'handler')}(${params}) ${body})`;
   }
 
@@ -271,7 +318,12 @@ class ModuleWriter {
     const isGenerator = c.oneIn(8);
     const body = this.#body(context, { inAsync: isAsync, inGenerator: isGenerator });
     const name = this.#newName();
-    const use = c.of('', `${name}(${this.#expression(context)});`, `self = ${name};`, `cache.${c.in(properties)} = ${name};`);
+    const use = c.of(
+      '',
+      `${name}(${this.#expression(context)});`,
+      `self = ${name};`,
+      `cache.${c.in(properties)} = ${name};`,
+    );
     return `${isAsync ? 'async ' : ''}function${isGenerator ? '*' : ''} ${name}(${this.#parameters(context, ['a', 'b'])}) ${body}\n${use}`;
   }
 
@@ -298,7 +350,13 @@ class ModuleWriter {
 
   #class(context: Context, name: string): string {
     const c = this.#choices;
-    const method = this.#inner(context, { inFunction: true, inAsync: false, inGenerator: false, inLoop: false, inClass: true });
+    const method = this.#inner(context, {
+      inFunction: true,
+      inAsync: false,
+      inGenerator: false,
+      inLoop: false,
+      inClass: true,
+    });
     const members: string[] = [];
     const base = c.of('', '', 'EventEmitter', 'Array', 'helper', '(self)');
     const start = base === '' ? '' : 'super(a); ';
@@ -321,7 +379,18 @@ class ModuleWriter {
   // -------------------------------------------------------------------------------------------- expressions
 
   #simple(_: Context): string {
-    return this.#choices.of(this.#name(), '0', "'text'", 'null', '[]', '{}'.replace('{}', '({})'), 'this', 'undefined', '1n', '/x/g');
+    return this.#choices.of(
+      this.#name(),
+      '0',
+      "'text'",
+      'null',
+      '[]',
+      '{}'.replace('{}', '({})'),
+      'this',
+      'undefined',
+      '1n',
+      '/x/g',
+    );
   }
 
   #expression(context: Context): string {
@@ -369,7 +438,9 @@ class ModuleWriter {
       case 19:
         return this.#asynchronous(inner);
       case 20:
-        return this.#isModule ? c.of(`import('./lib.mjs')`, 'import.meta.url') : `require(${c.of("'./lib'", "'fs'", "'./' + a", '__filename')})`;
+        return this.#isModule
+          ? c.of(`import('./lib.mjs')`, 'import.meta.url')
+          : `require(${c.of("'./lib'", "'fs'", "'./' + a", '__filename')})`;
       case 21:
         return `Object.${c.of('assign', 'keys', 'create', 'freeze', 'defineProperty', 'entries')}(${sub()}, ${sub()})`;
       default:
@@ -388,17 +459,31 @@ class ModuleWriter {
       () => `get n() ${this.#body(context, { inAsync: false, inGenerator: false })}`,
       () => `async *each() ${this.#body(context, { inAsync: true, inGenerator: true })}`,
     ];
-    return `({ ${Array.from({ length: c.below(4) }, () => c.in(makers)()).join(', ')} })`.replace(/__proto__: /g, '"__proto__": ');
+    return `({ ${Array.from({ length: c.below(4) }, () => c.in(makers)()).join(', ')} })`.replace(
+      /__proto__: /g,
+      '"__proto__": ',
+    );
   }
 
   #list(context: Context): string {
-    const items = Array.from({ length: this.#choices.below(4) }, () => this.#choices.of('', '...') + this.#expression(context));
+    const items = Array.from(
+      { length: this.#choices.below(4) },
+      () => this.#choices.of('', '...') + this.#expression(context),
+    );
     return `[${items.join(', ')}]`;
   }
 
   #member(context: Context): string {
     const c = this.#choices;
-    const base = c.of(this.#name(), 'this', 'app.locals', 'module', 'cache.list', 'globalThis', this.#isModule ? 'self' : 'exports');
+    const base = c.of(
+      this.#name(),
+      'this',
+      'app.locals',
+      'module',
+      'cache.list',
+      'globalThis',
+      this.#isModule ? 'self' : 'exports',
+    );
     if (c.oneIn(5)) return `${base}[${this.#expression(this.#inner(context))}]`;
     return `${base}.${c.in(properties)}`;
   }

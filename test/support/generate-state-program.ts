@@ -81,11 +81,20 @@ export const carriers: { readonly [name: string]: Carrier } = {
   'alias assigned': carrier((n, s) => `let ${n}; ${n} = ${s};`, itself),
   'alias assigned in a function': carrier((n, s) => `let ${n}; function set${n}() { ${n} = ${s}; } set${n}();`, itself),
   property: carrier((n, s) => `const ${n} = { held: ${s} };`, held),
-  'property of a property': carrier((n, s) => `const ${n} = { a: { b: ${s} } };`, (n) => `${n}.a.b`),
+  'property of a property': carrier(
+    (n, s) => `const ${n} = { a: { b: ${s} } };`,
+    (n) => `${n}.a.b`,
+  ),
   'property assigned': carrier((n, s) => `const ${n} = {}; ${n}.held = ${s};`, held),
   'property assigned by computed name': carrier((n, s) => `const ${n} = {}; ${n}['he' + 'ld'] = ${s};`, held),
-  'property read by computed name': carrier((n, s) => `const ${n} = { held: ${s} };`, (n) => `${n}['he' + 'ld']`),
-  'symbol property': carrier((n, s) => `const key${n} = Symbol(); const ${n} = { [key${n}]: ${s} };`, (n) => `${n}[key${n}]`),
+  'property read by computed name': carrier(
+    (n, s) => `const ${n} = { held: ${s} };`,
+    (n) => `${n}['he' + 'ld']`,
+  ),
+  'symbol property': carrier(
+    (n, s) => `const key${n} = Symbol(); const ${n} = { [key${n}]: ${s} };`,
+    (n) => `${n}[key${n}]`,
+  ),
   'destructured property': carrier((n, s) => `const { held: ${n} } = { held: ${s} };`, itself),
   'destructured item': carrier((n, s) => `const [${n}] = [${s}];`, itself),
   'destructured rest': carrier((n, s) => `const { a: a${n}, ...${n} } = { a: 1, held: ${s} };`, held),
@@ -93,35 +102,82 @@ export const carriers: { readonly [name: string]: Carrier } = {
   item: carrier((n, s) => `const ${n} = [${s}];`, first),
   'item pushed': carrier((n, s) => `const ${n} = []; ${n}.push(${s});`, first),
   'item spread': carrier((n, s) => `const ${n} = [...[${s}]];`, first),
-  'item at': carrier((n, s) => `const ${n} = [${s}];`, (n) => `${n}.at(-1)`),
-  'item found': carrier((n, s) => `const ${n} = [${s}];`, (n) => `${n}.find((it) => it.n !== undefined)`),
+  'item at': carrier(
+    (n, s) => `const ${n} = [${s}];`,
+    (n) => `${n}.at(-1)`,
+  ),
+  'item found': carrier(
+    (n, s) => `const ${n} = [${s}];`,
+    (n) => `${n}.find((it) => it.n !== undefined)`,
+  ),
   'item filtered': carrier((n, s) => `const ${n} = [${s}].filter(Boolean);`, first),
   'item mapped': carrier((n, s) => `const ${n} = [1].map(() => ${s});`, first),
   'item concatenated': carrier((n, s) => `const ${n} = [].concat(${s});`, first),
   'item of Array.from': carrier((n, s) => `const ${n} = Array.from([${s}]);`, first),
-  'item of Object.values': carrier((n, s) => `const ${n} = { held: ${s} };`, (n) => `Object.values(${n})[0]`),
-  'item of Object.entries': carrier((n, s) => `const ${n} = { held: ${s} };`, (n) => `Object.entries(${n})[0][1]`),
-  map: carrier((n, s) => `const ${n} = new Map([['k', ${s}]]);`, (n) => `${n}.get('k')`),
-  'map set': carrier((n, s) => `const ${n} = new Map(); ${n}.set('k', ${s});`, (n) => `${n}.get('k')`),
-  'weak map': carrier((n, s) => `const ${n} = new WeakMap(); ${n}.set(app, ${s});`, (n) => `${n}.get(app)`),
-  set: carrier((n, s) => `const ${n} = new Set([${s}]);`, (n) => `[...${n}][0]`),
+  'item of Object.values': carrier(
+    (n, s) => `const ${n} = { held: ${s} };`,
+    (n) => `Object.values(${n})[0]`,
+  ),
+  'item of Object.entries': carrier(
+    (n, s) => `const ${n} = { held: ${s} };`,
+    (n) => `Object.entries(${n})[0][1]`,
+  ),
+  map: carrier(
+    (n, s) => `const ${n} = new Map([['k', ${s}]]);`,
+    (n) => `${n}.get('k')`,
+  ),
+  'map set': carrier(
+    (n, s) => `const ${n} = new Map(); ${n}.set('k', ${s});`,
+    (n) => `${n}.get('k')`,
+  ),
+  'weak map': carrier(
+    (n, s) => `const ${n} = new WeakMap(); ${n}.set(app, ${s});`,
+    (n) => `${n}.get(app)`,
+  ),
+  set: carrier(
+    (n, s) => `const ${n} = new Set([${s}]);`,
+    (n) => `[...${n}][0]`,
+  ),
   function: carrier((n, s) => `function ${n}() { return ${s}; }`, called),
   arrow: carrier((n, s) => `const ${n} = () => ${s};`, called),
   'function given back': carrier((n, s) => `const ${n} = ((it) => () => it)(${s});`, called),
-  'closure of a call': carrier((n, s) => `function make${n}(it) { return { give: () => it }; } const ${n} = make${n}(${s});`, (n) => `${n}.give()`),
+  'closure of a call': carrier(
+    (n, s) => `function make${n}(it) { return { give: () => it }; } const ${n} = make${n}(${s});`,
+    (n) => `${n}.give()`,
+  ),
   'identity function': carrier((n, s) => `const ${n} = ((it) => it)(${s});`, itself),
   'bound argument': carrier((n, s) => `const ${n} = ((it) => it).bind(null, ${s});`, called),
   'bound receiver': carrier((n, s) => `const ${n} = function () { return this; }.bind(${s});`, called),
   'lazy value': carrier((n, s) => `let made${n}; function ${n}() { made${n} ??= ${s}; return made${n}; }`, called),
-  method: carrier((n, s) => `const ${n} = { held: ${s}, give() { return this.held; } };`, (n) => `${n}.give()`),
+  method: carrier(
+    (n, s) => `const ${n} = { held: ${s}, give() { return this.held; } };`,
+    (n) => `${n}.give()`,
+  ),
   getter: carrier((n, s) => `const ${n} = { get held() { return ${s}; } };`, held),
   'class field': carrier((n, s) => `class C${n} { held = ${s}; } const ${n} = new C${n}();`, held),
-  'constructor argument': carrier((n, s) => `class C${n} { constructor(it) { this.held = it; } } const ${n} = new C${n}(${s});`, held),
-  'private field': carrier((n, s) => `class C${n} { #it; constructor(it) { this.#it = it; } give() { return this.#it; } } const ${n} = new C${n}(${s});`, (n) => `${n}.give()`),
-  'inherited field': carrier((n, s) => `class B${n} { constructor(it) { this.held = it; } } class C${n} extends B${n} {} const ${n} = new C${n}(${s});`, held),
+  'constructor argument': carrier(
+    (n, s) => `class C${n} { constructor(it) { this.held = it; } } const ${n} = new C${n}(${s});`,
+    held,
+  ),
+  'private field': carrier(
+    (n, s) =>
+      `class C${n} { #it; constructor(it) { this.#it = it; } give() { return this.#it; } } const ${n} = new C${n}(${s});`,
+    (n) => `${n}.give()`,
+  ),
+  'inherited field': carrier(
+    (n, s) =>
+      `class B${n} { constructor(it) { this.held = it; } } class C${n} extends B${n} {} const ${n} = new C${n}(${s});`,
+    held,
+  ),
   'static field': carrier((n, s) => `class ${n} { static held = ${s}; }`, held),
-  'constructor function': carrier((n, s) => `function C${n}(it) { this.held = it; } const ${n} = new C${n}(${s});`, held),
-  'prototype property': carrier((n, s) => `class ${n} {} ${n}.prototype.held = ${s};`, (n) => `new ${n}().held`),
+  'constructor function': carrier(
+    (n, s) => `function C${n}(it) { this.held = it; } const ${n} = new C${n}(${s});`,
+    held,
+  ),
+  'prototype property': carrier(
+    (n, s) => `class ${n} {} ${n}.prototype.held = ${s};`,
+    (n) => `new ${n}().held`,
+  ),
   'prototype of Object.create': carrier((n, s) => `const ${n} = Object.create({ held: ${s} });`, held),
   'property of a function': carrier((n, s) => `function ${n}() {} ${n}.held = ${s};`, held),
   'Object.assign': carrier((n, s) => `const ${n} = Object.assign({}, { held: ${s} });`, held),
@@ -129,17 +185,48 @@ export const carriers: { readonly [name: string]: Carrier } = {
   'Object.freeze': carrier((n, s) => `const ${n} = Object.freeze({ held: ${s} });`, held),
   'one of two': carrier((n, s) => `const ${n} = process.argv.length > 99 ? { n: 0, list: [] } : ${s};`, itself),
   'nullish default': carrier((n, s) => `const ${n} = null ?? ${s};`, itself),
-  generator: carrier((n, s) => `function* ${n}() { yield ${s}; }`, (n) => `${n}().next().value`),
-  'own export': carrier((n, s) => `exports.${n} = ${s};`, (n) => `exports.${n}`),
-  'app.locals': carrier((n, s) => `app.locals.${n} = ${s};`, (n) => `app.locals.${n}`),
-  'app.set': carrier((n, s) => `app.set('${n}', ${s});`, (n) => `app.get('${n}')`),
-  'export of another module': carrier((n, s) => `const ${n} = require('./${n}.js'); ${n}.held = ${s};`, held, { module: 'exports.held = null;' }),
-  'export required where it is used': carrier((n, s) => `require('./${n}.js').held = ${s};`, (n) => `require('./${n}.js').held`, { module: 'exports.held = null;' }),
-  'registry module': carrier((n, s) => `const ${n} = require('./${n}.js'); ${n}.put('k', ${s});`, (n) => `${n}.take('k')`, {
-    module: 'const all = new Map();\nexports.put = (key, it) => { all.set(key, it); };\nexports.take = (key) => all.get(key);',
+  generator: carrier(
+    (n, s) => `function* ${n}() { yield ${s}; }`,
+    (n) => `${n}().next().value`,
+  ),
+  'own export': carrier(
+    (n, s) => `exports.${n} = ${s};`,
+    (n) => `exports.${n}`,
+  ),
+  'app.locals': carrier(
+    (n, s) => `app.locals.${n} = ${s};`,
+    (n) => `app.locals.${n}`,
+  ),
+  'app.set': carrier(
+    (n, s) => `app.set('${n}', ${s});`,
+    (n) => `app.get('${n}')`,
+  ),
+  'export of another module': carrier((n, s) => `const ${n} = require('./${n}.js'); ${n}.held = ${s};`, held, {
+    module: 'exports.held = null;',
   }),
-  'property of req': carrier((n, s) => `app.use((req, res, next) => { req.${n} = ${s}; next(); });`, (n) => `req.${n}`, { last: true }),
-  'property of res.locals': carrier((n, s) => `app.use((req, res, next) => { res.locals.${n} = ${s}; next(); });`, (n) => `res.locals.${n}`, { last: true }),
+  'export required where it is used': carrier(
+    (n, s) => `require('./${n}.js').held = ${s};`,
+    (n) => `require('./${n}.js').held`,
+    { module: 'exports.held = null;' },
+  ),
+  'registry module': carrier(
+    (n, s) => `const ${n} = require('./${n}.js'); ${n}.put('k', ${s});`,
+    (n) => `${n}.take('k')`,
+    {
+      module:
+        'const all = new Map();\nexports.put = (key, it) => { all.set(key, it); };\nexports.take = (key) => all.get(key);',
+    },
+  ),
+  'property of req': carrier(
+    (n, s) => `app.use((req, res, next) => { req.${n} = ${s}; next(); });`,
+    (n) => `req.${n}`,
+    { last: true },
+  ),
+  'property of res.locals': carrier(
+    (n, s) => `app.use((req, res, next) => { res.locals.${n} = ${s}; next(); });`,
+    (n) => `res.locals.${n}`,
+    { last: true },
+  ),
 };
 
 interface Wrapper {
@@ -180,7 +267,9 @@ export const wrappers: { readonly [name: string]: Wrapper } = {
   'argument by apply': wrapper((s, body, n) => `((${n}) => { ${body(n)} }).apply(null, [${s}]);`),
   'bound argument': wrapper((s, body, n) => `const ${n} = ((it) => { ${body('it')} }).bind(null, ${s}); ${n}();`),
   'object method': wrapper((s, body) => `({ it: ${s}, go() { ${body('this.it')} } }).go();`),
-  'class method': wrapper((s, body, n) => `class ${n} { constructor(it) { this.it = it; } go() { ${body('this.it')} } } new ${n}(${s}).go();`),
+  'class method': wrapper(
+    (s, body, n) => `class ${n} { constructor(it) { this.it = it; } go() { ${body('this.it')} } } new ${n}(${s}).go();`,
+  ),
   constructor: wrapper((s, body, n) => `class ${n} { constructor(it) { ${body('it')} } } new ${n}(${s});`),
   forEach: wrapper((s, body, n) => `[${s}].forEach((${n}) => { ${body(n)} });`),
   map: wrapper((s, body, n) => `[${s}].map((${n}) => { ${body(n)} return 1; });`),
@@ -191,10 +280,19 @@ export const wrappers: { readonly [name: string]: Wrapper } = {
   'promise executor': wrapper((s, body) => `new Promise((done) => { ${body(s)} done(); });`),
   'promise then': wrapper((s, body, n) => `Promise.resolve(${s}).then((${n}) => { ${body(n)} });`, later),
   'promise catch': wrapper((s, body, n) => `Promise.reject(${s}).catch((${n}) => { ${body(n)} });`, later),
-  'promise executor value': wrapper((s, body, n) => `new Promise((done) => done(${s})).then((${n}) => { ${body(n)} });`, later),
-  'awaited value': wrapper((s, body, n) => `(async () => { const ${n} = await Promise.resolve(${s}); ${body(n)} })();`, later),
+  'promise executor value': wrapper(
+    (s, body, n) => `new Promise((done) => done(${s})).then((${n}) => { ${body(n)} });`,
+    later,
+  ),
+  'awaited value': wrapper(
+    (s, body, n) => `(async () => { const ${n} = await Promise.resolve(${s}); ${body(n)} })();`,
+    later,
+  ),
   'behind an await': wrapper((s, body) => `(async () => { await null; ${body(s)} })();`, later),
-  'async function': wrapper((s, body, n) => `const ${n} = async () => ${s}; ${n}().then((it) => { ${body('it')} });`, later),
+  'async function': wrapper(
+    (s, body, n) => `const ${n} = async () => ${s}; ${n}().then((it) => { ${body('it')} });`,
+    later,
+  ),
   setTimeout: wrapper((s, body) => `setTimeout(() => { ${body(s)} }, 1);`, later),
   'setTimeout argument': wrapper((s, body, n) => `setTimeout((${n}) => { ${body(n)} }, 1, ${s});`, later),
   nextTick: wrapper((s, body, n) => `process.nextTick((${n}) => { ${body(n)} }, ${s});`, later),
@@ -281,14 +379,17 @@ export const busy: { readonly [name: string]: string } = {
   'own list': 'const own = []; own.push(req.url); own.sort().map((it) => it.length);',
   'own map': "const own = new Map(); own.set('k', {}); own.get('k').n = 1;",
   'own class': 'class Own { n = 0; go() { this.n++; return this; } } new Own().go().go();',
-  'own object, given to a helper': 'const own = { n: 0, list: [] }; bump(own); bumpTwice(own); new Bumper(own).bump(); bumpThis.call(own);',
+  'own object, given to a helper':
+    'const own = { n: 0, list: [] }; bump(own); bumpTwice(own); new Bumper(own).bump(); bumpThis.call(own);',
   'own closure': 'const make = () => { let n = 0; return () => ++n; }; const own = make(); own(); own();',
-  'constant table': "res.locals.word = words[req.query.name] ?? words.one; res.locals.words = Object.keys(words);",
+  'constant table': 'res.locals.word = words[req.query.name] ?? words.one; res.locals.words = Object.keys(words);',
   'constant list': 'res.locals.total = sizes.map((size) => size * 2).reduce((sum, size) => sum + size, 0);',
   'pure helper': 'res.locals.area = area({ width: 2, height: 3 });',
-  'request data': 'req.mark = Date.now(); res.locals.mark = req.mark; const { url, query } = req; res.locals.url = url + query.a;',
+  'request data':
+    'req.mark = Date.now(); res.locals.mark = req.mark; const { url, query } = req; res.locals.url = url + query.a;',
   'own recursion': 'const depth = (it) => (it > 0 ? 1 + depth(it - 1) : 0); depth(3);',
-  'own loop': 'let text = ""; for (let at = 0; at < 3; at++) { if (at === 1) continue; text += at; } res.locals.text = text;',
+  'own loop':
+    'let text = ""; for (let at = 0; at < 3; at++) { if (at === 1) continue; text += at; } res.locals.text = text;',
 };
 
 const constants = `
@@ -368,12 +469,13 @@ export interface Vocabulary {
   readonly carriers: readonly string[];
   readonly wrappers: readonly string[];
   readonly leaves: readonly string[];
+  readonly busy: readonly string[];
 }
 
 /** Everything there is, but for what is named. */
 export function vocabularyWithout(names: ReadonlySet<string>): Vocabulary {
   const all = (table: object): string[] => Object.keys(table).filter((name) => !names.has(name));
-  return { carriers: all(carriers), wrappers: all(wrappers), leaves: all(leaves) };
+  return { carriers: all(carriers), wrappers: all(wrappers), leaves: all(leaves), busy: all(busy) };
 }
 
 export function statePlans(vocabulary: Vocabulary): fc.Arbitrary<StatePlan> {
@@ -389,7 +491,7 @@ export function statePlans(vocabulary: Vocabulary): fc.Arbitrary<StatePlan> {
     const handler = fc.record({
       touches: fc.array(touch, { maxLength: 2 }),
       registered: fc.constantFrom('in place' as const, 'by name', 'behind another', 'as a constant'),
-      busy: fc.constantFrom(...Object.keys(busy)),
+      busy: fc.constantFrom(...vocabulary.busy),
     });
     return fc.array(handler, { minLength: 2, maxLength: 5 }).map((handlers) => ({ states, handlers }));
   });
