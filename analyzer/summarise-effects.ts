@@ -327,8 +327,17 @@ class Summariser {
   /** Whoever gives a parameter answers for what is done to it, unless nobody is known to give it; and a variable at the top
    *  of a module answers for what it holds. For all else the object itself has to. */
   #changeObject(kind: number, value: ValueId, op: OpId, at: OpId): void {
+    const roots = this.#selfOf(value);
     const given = this.#isGivenTo(value, this.#fn) && this.#entries[this.#fn.id] === 0;
-    if (!given) this.#changeUnanswered(kind, value, this.#selfOf(value), op, at);
+    // A parameter may have its default as well, of which no caller knows.
+    if (!given || roots.some((root) => this.#isOfOuterFunction(root)))
+      this.#changeUnanswered(kind, value, roots, op, at);
+  }
+
+  #isOfOuterFunction(root: RootId): boolean {
+    const { base, id } = this.#roots.get(root);
+    const owner = base === 'variable' ? (this.#facts.variables.get(id)?.owner ?? -1) : -1;
+    return owner >= 0 && owner !== this.#fn.id && this.#facts.fn(owner).parent !== -1;
   }
 
   /** The same for a value of a callee, of which `roots` is what it is here. */
@@ -532,7 +541,9 @@ class Summariser {
       // What a constructor does to the object that it makes changes nothing that was there before.
       if (isNew && base === 'this') continue;
       const kind = key % kinds;
-      const isExact = !deep && field === -1 && argument !== null;
+      // A field that is bound anew changes the object itself; a change within a field's value is elsewhere.
+      const isNamed = base !== 'this' || self !== NOTHING;
+      const isExact = isNamed && argument !== null && !deep && (field === -1 || kind === Effect.write);
       const exact = isExact ? this.#valueOf(root, self, argument) : effect.value;
       const actual = this.#actual(root, self, argument);
       for (const mapped of actual) this.#effect(kind, mapped, effect.op, op, exact);

@@ -105,6 +105,15 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
       }
     }
   }
+  // What keeps state has a name for it, if only that of the object.
+  for (const decision of decisions.values()) {
+    if (decision.kind !== 'scope' || found.has(decision.owner)) continue;
+    const touched = decision.group.cells.filter((cell) => cell.touches.has(decision.owner));
+    found.set(
+      decision.owner,
+      touched.map((cell, order) => ({ name: cell.hint, order })),
+    );
+  }
   return new Map([...found].map(([part, list]) => [part, inOrder(list)]));
 }
 

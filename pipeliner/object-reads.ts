@@ -50,7 +50,10 @@ export class ObjectReads {
   #operands(op: OpId): ValueId[] {
     const { facts } = this.#pipeline;
     const kind = facts.kind.get(op);
-    if (kind === Op.load || kind === Op.copyProperties) return [facts.a.get(op)];
+    // Who gets hold of such an object, or puts it into another, is taken to read it.
+    if (kind === Op.load) return [facts.a.get(op), facts.b.get(op)];
+    if (kind === Op.store) return [facts.b.get(op)];
+    if (kind === Op.copyProperties) return [facts.a.get(op)];
     if (!isCall(kind)) return [];
     const call = facts.d.get(op);
     const values = kind === Op.method ? [facts.a.get(op)] : [];

@@ -91,7 +91,7 @@ function tagReplies(
       add(ofPart, part, tag);
       add(ofPart, 0, tag);
       const group = state.groupOf.get(cell);
-      if (group !== undefined) ofGroup.set(group, tag);
+      if (group !== undefined && decisions.get(group)?.kind === 'stream') ofGroup.set(group, tag);
     }
   }
 }

@@ -16,7 +16,7 @@ import path = require('node:path');
 import process = require('node:process');
 import url = require('node:url');
 
-/** What emitted modules know of the loop that they run on; docs/ARCHITECTURE-emit.md says more. */
+/** What emitted modules know of the loop that they run on; docs/ARCHITECTURE.md says more. */
 interface Loop {
   /** `make`, called with the variables of the message, gives the code that fluxion `id` runs. */
   define(id: string, make: Make): void;
