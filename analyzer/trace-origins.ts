@@ -588,7 +588,8 @@ class Solver {
 
   /** Items are what is stored under no name; an object with an iterator of its own gives what that gives. */
   #loadItems(id: TokenId, token: Extract<Token, { kind: 'object' }>, use: Extract<Use, { kind: 'load' }>): void {
-    this.#edge(this.#property(id, ANY_PROPERTY), use.to);
+    if (token.type === 'Map') this.#add(use.to, this.#entryOf(id));
+    else this.#edge(this.#property(id, ANY_PROPERTY), use.to);
     for (const name of ['@@iterator', '@@asyncIterator']) {
       const atom = this.#facts.knownAtom(name);
       if (atom === undefined || isContainer(token.type)) continue;
@@ -615,6 +616,18 @@ class Solver {
       }
       this.#load(id, step);
     }
+  }
+
+  /** `[key, value]` of what the container holds. */
+  #entryOf(container: TokenId): TokenId {
+    const key = `${container} entry`;
+    let entry = this.#made.get(key);
+    if (entry === undefined) {
+      entry = this.#tokens.make({ kind: 'object', type: 'Array', fn: 0, start: 0, proto: NOTHING });
+      this.#made.set(key, entry);
+      this.#edge(this.#property(container, ANY_PROPERTY), this.#property(entry, ANY_PROPERTY));
+    }
+    return entry;
   }
 
   /** A use goes on where the object inherits from, and within lists, once: classes and lists may hold each other. */
@@ -1108,9 +1121,19 @@ class Solver {
   /** A new container made by the call, that holds what `from` holds. */
   #container(from: ValueId, to: ValueId, view: CallView): void {
     const token = this.#madeAt(view.op, 'Array');
-    const into = this.#property(token, ANY_PROPERTY);
+    const givesEntries = view.op >= 0 && /(^|\.)entries$/.test(this.#methodName(view.op));
+    let into = this.#property(token, ANY_PROPERTY);
+    if (givesEntries) {
+      const entry = this.#entryOf(this.#madeAt(view.op, 'Set'));
+      this.#add(into, entry);
+      into = this.#property(entry, ANY_PROPERTY);
+    }
     this.#use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
     this.#add(to, token);
+  }
+
+  #methodName(op: OpId): string {
+    return this.#facts.kind.get(op) === Op.method ? this.#facts.atomName(this.#facts.c.get(op)) : '';
   }
 
   #madeAt(op: OpId, type: string): TokenId {
