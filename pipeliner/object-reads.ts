@@ -17,11 +17,18 @@ export interface ObjectRead {
 export class ObjectReads {
   readonly #pipeline: Pipeline;
   readonly #changes: (id: TokenId) => boolean;
+  readonly #reach: (tokens: readonly TokenId[]) => readonly TokenId[];
   readonly #held = new Map<ValueId, readonly TokenId[]>();
   readonly #byFunction = new Map<FunctionId, readonly ObjectRead[]>();
 
-  constructor(pipeline: Pipeline, changes: (id: TokenId) => boolean) {
+  /** `reach` gives what can be reached from objects, themselves included. */
+  constructor(
+    pipeline: Pipeline,
+    changes: (id: TokenId) => boolean,
+    reach: (tokens: readonly TokenId[]) => readonly TokenId[],
+  ) {
     this.#pipeline = pipeline;
+    this.#reach = reach;
     this.#changes = changes;
   }
 
@@ -63,8 +70,17 @@ export class ObjectReads {
 
   #changing(value: ValueId): readonly TokenId[] {
     let held = this.#held.get(value);
-    if (held === undefined)
-      this.#held.set(value, (held = this.#pipeline.origins.tokensOf(value).filter(this.#changes)));
+    if (held === undefined) {
+      const tokens = this.#pipeline.origins.tokensOf(value);
+      // Who holds an object holds what is in it; a variable at the top of a module answers for that itself.
+      held = (this.#isOfModule(value) ? tokens : this.#reach(tokens)).filter(this.#changes);
+      this.#held.set(value, held);
+    }
     return held;
+  }
+
+  #isOfModule(value: ValueId): boolean {
+    const owner = this.#pipeline.facts.variables.get(value)?.owner ?? -1;
+    return owner >= 0 && this.#pipeline.facts.fn(owner).parent === -1;
   }
 }

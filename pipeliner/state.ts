@@ -459,7 +459,11 @@ class Collector {
     }
     this.#readApps(changing);
     if (changing.size === 0) return;
-    const readers = new ObjectReads(this.#pipeline, (id) => changing.has(this.#lasting.representative(id)));
+    const readers = new ObjectReads(
+      this.#pipeline,
+      (id) => changing.has(this.#lasting.representative(id)),
+      (tokens) => this.#reach(tokens, true).map(({ token }) => token),
+    );
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
       this.#part = part;
       for (const run of part.runs) {
