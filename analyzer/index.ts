@@ -5,7 +5,8 @@
 import type { Report } from '../diagnostics/types.js';
 import { Budget } from './budget.js';
 import { cutParts, type Parts } from './cut-parts.js';
-import type { Facts } from './facts.js';
+import type { Facts, FunctionId, OpId } from './facts.js';
+import { findListeners } from './find-listeners.js';
 import { findOutsiders, type Outsiders } from './find-outsiders.js';
 import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
 import { type LoadOptions, loadModules, type ModuleGraph } from './load-modules.js';
@@ -36,6 +37,12 @@ export function analyze(options: LoadOptions, models: Models, report: Report): P
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
   const outsiders = findOutsiders(facts, origins, effects);
-  const parts = cutParts(facts, origins.inPlaceOf, ruptures, effects, outsiders.functions);
+  const listeners = findListeners(facts, origins, ruptures);
+  const runs = (op: OpId): readonly FunctionId[] => {
+    const inPlace = origins.inPlaceOf(op);
+    const emitted = listeners.get(op);
+    return emitted === undefined ? inPlace : [...inPlace, ...emitted];
+  };
+  const parts = cutParts(facts, runs, ruptures, effects, outsiders.functions);
   return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget };
 }

@@ -774,6 +774,8 @@ class Solver {
   /** `generator.next()` runs its body and gives `{ value }`. */
   #step(id: TokenId, fn: FunctionId, view: CallView): void {
     this.#callees.add(view.op, fn);
+    // What is sent in is what `yield` gives: lowering takes that for anything that is thrown around.
+    this.#edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const result = this.#madeAt(view.op, 'Object');
     this.#edge(this.#property(id, ANY_PROPERTY), this.#property(result, this.#facts.atom('value')));
     this.#add(view.to, result);
