@@ -10,6 +10,7 @@ import { BadInput } from '../diagnostics/bad-input.js';
 import {
   dynamicRequire,
   entryUnreadable,
+  invalidJson,
   moduleNotFound,
   moduleSkipped,
   syntaxError,
@@ -150,8 +151,9 @@ class Loader {
       JSON.parse(text);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      const offset = Number(/position (\d+)/.exec(message)?.[1] ?? 0);
-      const diagnostic = syntaxError(this.#shown(pending.file), text, offset, message);
+      // The place is all that the words of every Node version have in common; without one the end came too early.
+      const offset = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
+      const diagnostic = invalidJson(this.#shown(pending.file), text, offset);
       if (pending.certain) throw new BadInput(diagnostic);
       this.#report({ ...diagnostic, severity: 'warning' });
     }

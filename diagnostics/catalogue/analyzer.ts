@@ -13,6 +13,16 @@ export const syntaxError = defineDiagnostic(
   }),
 );
 
+export const invalidJson = defineDiagnostic(
+  'analyzer/invalid-json',
+  'error',
+  (file: string, text: string, offset: number) => ({
+    message: 'the program loads this file, and it is not valid JSON',
+    lift: 'mind that JSON has no comments, no trailing commas and no single quotes',
+    span: { file, text, start: offset, end: offset },
+  }),
+);
+
 export const moduleNotFound = defineDiagnostic(
   'analyzer/module-not-found',
   'warning',
