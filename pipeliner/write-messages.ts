@@ -14,6 +14,8 @@ export class Messages {
   readonly #facts: Facts;
   readonly #parts: Parts;
   readonly #used = new Map<PartId, Map<Cell, number>>();
+  readonly #given = new Map<PartId, ReadonlyMap<Cell, number>>();
+  readonly #messages = new Map<string, readonly Cell[]>();
   readonly #needed = new Map<PartId, ReadonlyMap<Cell, number>>();
 
   constructor(facts: Facts, parts: Parts, state: State, decisions: ReadonlyMap<Group, Decision>) {
@@ -38,6 +40,14 @@ export class Messages {
   }
 
   of(stream: PartStream): readonly Cell[] {
+    // Many parts may run one call, through a helper: their streams all say the same.
+    const key = `${stream.type} ${stream.to.join(' ')}`;
+    let cells = this.#messages.get(key);
+    if (cells === undefined) this.#messages.set(key, (cells = this.#write(stream)));
+    return cells;
+  }
+
+  #write(stream: PartStream): readonly Cell[] {
     const cells = new Map<Cell, number>();
     for (const to of stream.to) {
       merge(cells, this.needed(to));
@@ -70,7 +80,13 @@ export class Messages {
     return new Map([...cells].filter(([cell]) => !cell.declaredBy.includes(part)));
   }
 
-  #parameters(part: Part): Map<Cell, number> {
+  #parameters(part: Part): ReadonlyMap<Cell, number> {
+    let found = this.#given.get(part.id);
+    if (found === undefined) this.#given.set(part.id, (found = this.#findParameters(part)));
+    return found;
+  }
+
+  #findParameters(part: Part): Map<Cell, number> {
     const params = new Set(part.fn.params);
     return new Map(
       [...this.#usedFrom(part.id)].filter(([cell]) => cell.variable !== null && params.has(cell.variable)),
