@@ -42,7 +42,7 @@ export function buildProgram(pipeline: Pipeline): FluxionProgram {
     variables: listVariables(builder),
     unresolved: listUnresolved(pipeline),
     sources: facts.modules.map(({ id, file, kind, text, codeStart }) => ({ id, file, kind, text, codeStart })),
-    cuts: chooseCuts(pipeline, placed, messages, names),
+    ...chooseCuts(pipeline, placed, messages, names),
   };
 }
 
