@@ -364,7 +364,8 @@ function kindOf(value: object, prototype: unknown): Kind {
   if (prototype === Map.prototype && types.isMap(value)) return 'map';
   if (prototype === Set.prototype && types.isSet(value)) return 'set';
   if (prototype === RegExp.prototype && types.isRegExp(value)) return 'regexp';
-  if (isObject(prototype) && BYTES.has(prototype) && (ArrayBuffer.isView(value) || types.isArrayBuffer(value))) return 'bytes';
+  if (isObject(prototype) && BYTES.has(prototype) && (ArrayBuffer.isView(value) || types.isArrayBuffer(value)))
+    return 'bytes';
   if (prototype === LEGACY_URL) return 'legacy-url';
   if (prototype === URL.prototype || prototype === URLSearchParams.prototype) return 'substituted';
   return types.isNativeError(value) ? 'substituted' : 'unknown';
@@ -454,7 +455,9 @@ function ownBytes(view: ArrayBufferView): Uint8Array {
 /** Node marks errors of its own with a symbol and a `toString` that says the code. */
 function isNodesOwn(error: Error, key: string | symbol, { value, enumerable }: PropertyDescriptor): boolean {
   if (enumerable === true || !('code' in error)) return false;
-  return typeof key === 'symbol' ? key.description === 'kIsNodeError' : key === 'toString' && typeof value === 'function';
+  return typeof key === 'symbol'
+    ? key.description === 'kIsNodeError'
+    : key === 'toString' && typeof value === 'function';
 }
 
 function describe(value: object): string {
@@ -518,7 +521,12 @@ function defineAll(special: Special, errors: ReadonlyMap<number, unknown>): void
   for (let at = 0; at < special.properties.length; at += 3) {
     const enumerable = special.properties[at + 1] === true;
     const value = special.properties[at + 2];
-    Object.defineProperty(error, String(special.properties[at]), { value, enumerable, writable: true, configurable: true });
+    Object.defineProperty(error, String(special.properties[at]), {
+      value,
+      enumerable,
+      writable: true,
+      configurable: true,
+    });
   }
 }
 

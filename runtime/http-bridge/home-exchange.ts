@@ -119,7 +119,10 @@ export class HomeExchange {
         Reflect.apply(own(res, 'addTrailers') ?? genuine.addTrailers, res, [step.trailers]);
         return;
       case 'inform':
-        Reflect.apply(own(res, step.method) ?? genuine[step.method], res, [...step.args, this.#callback(step.callback)]);
+        Reflect.apply(own(res, step.method) ?? genuine[step.method], res, [
+          ...step.args,
+          this.#callback(step.callback),
+        ]);
         return;
       case 'setTimeout':
         res.setTimeout(step.ms, step.listens ? this.#onTimeout : undefined);

@@ -88,11 +88,27 @@ export type Step =
   | { readonly do: 'change'; readonly changes: Changes }
   | { readonly do: 'head'; readonly head: HeadChange }
   | { readonly do: 'writeHead'; readonly args: readonly unknown[] }
-  | { readonly do: 'write'; readonly chunk: Chunk; readonly encoding: string | undefined; readonly callback: number; readonly full: boolean }
-  | { readonly do: 'end'; readonly chunk: Chunk | undefined; readonly encoding: string | undefined; readonly tell: boolean }
+  | {
+      readonly do: 'write';
+      readonly chunk: Chunk;
+      readonly encoding: string | undefined;
+      readonly callback: number;
+      readonly full: boolean;
+    }
+  | {
+      readonly do: 'end';
+      readonly chunk: Chunk | undefined;
+      readonly encoding: string | undefined;
+      readonly tell: boolean;
+    }
   | { readonly do: 'flushHeaders' }
   | { readonly do: 'addTrailers'; readonly trailers: unknown }
-  | { readonly do: 'inform'; readonly method: 'writeContinue' | 'writeProcessing' | 'writeEarlyHints'; readonly args: readonly unknown[]; readonly callback: number }
+  | {
+      readonly do: 'inform';
+      readonly method: 'writeContinue' | 'writeProcessing' | 'writeEarlyHints';
+      readonly args: readonly unknown[];
+      readonly callback: number;
+    }
   | { readonly do: 'setTimeout'; readonly ms: number; readonly listens: boolean }
   | { readonly do: 'socket'; readonly method: 'setNoDelay' | 'setKeepAlive'; readonly args: readonly unknown[] }
   | { readonly do: 'destroy'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }
@@ -110,7 +126,12 @@ export type ToHome =
   | { readonly kind: 'done'; readonly id: ExchangeId };
 
 export type ToReplica =
-  | { readonly kind: 'body'; readonly id: ExchangeId; readonly chunks: readonly Uint8Array[]; readonly trailers: readonly string[] | null }
+  | {
+      readonly kind: 'body';
+      readonly id: ExchangeId;
+      readonly chunks: readonly Uint8Array[];
+      readonly trailers: readonly string[] | null;
+    }
   | { readonly kind: 'drain'; readonly id: ExchangeId }
   | { readonly kind: 'called'; readonly id: ExchangeId; readonly callback: number; readonly failed: boolean }
   | { readonly kind: 'timeout'; readonly id: ExchangeId }

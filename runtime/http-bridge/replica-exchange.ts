@@ -128,7 +128,11 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#handedOn = true;
     this.#settles = true;
     if (!this.res.headersSent) this.#pushHead();
-    this.#pushEncoded((holder, fixes) => ({ do: 'next', arg: holder, fixes }), args.slice(0, 1), 'what was given to next');
+    this.#pushEncoded(
+      (holder, fixes) => ({ do: 'next', arg: holder, fixes }),
+      args.slice(0, 1),
+      'what was given to next',
+    );
   }
 
   #isReading(): boolean {
@@ -477,7 +481,8 @@ function sameEntries(before: { readonly [name: string]: unknown }, now: { readon
 /** Status, headers and hints as Node takes them: lists or objects of texts. */
 function plainArgument(arg: unknown): unknown {
   if (Array.isArray(arg)) return arg.map(plainArgument);
-  if (typeof arg !== 'object' || arg === null) return typeof arg === 'function' || typeof arg === 'symbol' ? String(arg) : arg;
+  if (typeof arg !== 'object' || arg === null)
+    return typeof arg === 'function' || typeof arg === 'symbol' ? String(arg) : arg;
   if (arg instanceof Uint8Array) return Buffer.from(arg).toString('latin1');
   const plain: { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(arg)) plain[name] = plainArgument(value);

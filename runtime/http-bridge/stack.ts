@@ -3,10 +3,16 @@
  * Gives: the traces that they would have at home: without frames of the bridge, and with the frames of home below the
  *        handler's, where the handler was called by them.
  */
+import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 
-const HERE = new URL('.', import.meta.url).href;
-const CALL = new URL('./call-handler.js', import.meta.url).href;
+/** Where this code is, and where it was written, which is what source maps show. */
+const BUILT = fileURLToPath(new URL('.', import.meta.url));
+const WRITTEN = BUILT.replace(/([\\/])dist[\\/](?=runtime[\\/])/, '$1');
+
+function isOurs(line: string, file = ''): boolean {
+  return line.includes(BUILT + file) || line.includes(WRITTEN + file);
+}
 
 /** Frames below the one of `stub`, as text. Taken when a handler is sent away, so it has to be cheap: one capture. */
 export class Below {
@@ -18,7 +24,10 @@ export class Below {
 
   /** V8 writes the text when it is asked for. */
   get frames(): readonly string[] {
-    return String(this.#holder.stack).split('\n').filter(isFrame).filter((line) => !line.includes(HERE));
+    return String(this.#holder.stack)
+      .split('\n')
+      .filter(isFrame)
+      .filter((line) => !isOurs(line));
   }
 }
 
@@ -26,15 +35,15 @@ export function mendStack(error: unknown, below: readonly string[], seen = new S
   if (!types.isNativeError(error) || seen.has(error)) return;
   seen.add(error);
   mendStack(error.cause, below, seen);
-  if (typeof error.stack !== 'string' || !error.stack.includes(HERE)) return;
+  if (typeof error.stack !== 'string' || !isOurs(error.stack)) return;
   const stack = mended(error.stack.split('\n'), below).join('\n');
   const found = Object.getOwnPropertyDescriptor(error, 'stack');
   if (found?.writable === true || found?.set !== undefined) error.stack = stack;
 }
 
 function mended(lines: readonly string[], below: readonly string[]): readonly string[] {
-  const call = lines.findIndex((line) => isFrame(line) && line.includes(CALL));
-  const own = (call === -1 ? lines : lines.slice(0, call)).filter((line) => !isFrame(line) || !line.includes(HERE));
+  const call = lines.findIndex((line) => isFrame(line) && isOurs(line, 'call-handler.'));
+  const own = (call === -1 ? lines : lines.slice(0, call)).filter((line) => !isFrame(line) || !isOurs(line));
   if (call === -1) return own;
   const room = Error.stackTraceLimit - own.filter(isFrame).length;
   return [...own, ...below.slice(0, Math.max(room, 0))];

@@ -23,7 +23,6 @@ export function makeRequest(envelope: Envelope, socket: StandInSocket): Incoming
   return req;
 }
 
-
 declare module 'node:http' {
   interface IncomingMessage {
     upgrade: boolean | null;
