@@ -55,17 +55,19 @@ function describe(frames: readonly NodeJS.CallSite[]): CallSite {
   const key: string[] = [];
   let nearest: { at: string; file: string } | null = null;
   let packageName: string | null = null;
+  let first = true;
   let evaluated = false;
   for (const frame of frames) {
     const file = fileOf(frame);
     if (file === null || file.startsWith(runtimeFolder)) continue;
     if (file.startsWith('node:')) {
       const loader = file.startsWith('node:internal/modules/');
-      // Also where the loader reads a module through other functions of Node's.
-      if (loader && nearest === null) return { key: '', at: null, file: null, package: null, byLoader: true };
+      if (loader && first) return { key: '', at: null, file: null, package: null, byLoader: true };
       if (loader && nearest !== null) evaluated = true;
+      first = false;
       continue;
     }
+    first = false;
     packageName ??= packageOf(file);
     if (evaluated || key.length === FRAMES_IN_KEY || (nearest !== null && frame.isAsync())) {
       if (packageName !== null || evaluated) break;

@@ -18,10 +18,9 @@ import type { Encoded, Outcome, Recorder, StartupRecord, Written } from './start
 type Fn = (this: unknown, ...args: unknown[]) => unknown;
 
 const RECORDED: readonly string[] = ['clock', 'random', 'read', 'effect', 'run', 'promise', 'promise-effect'];
-/** Modules of the table with anything to record that start-up may go on with. Loading others would only cost. */
-const LEFT_OUT: readonly string[] = ['v8', 'inspector', 'timers', 'perf_hooks'];
-const MODULES = Object.keys(table.TABLE).filter(
-  (module) => !LEFT_OUT.includes(module) && RECORDED.some((kind) => kind in (table.TABLE[module] ?? {})),
+/** Modules of the table with anything to record. */
+const MODULES = Object.keys(table.TABLE).filter((module) =>
+  RECORDED.some((kind) => kind in (table.TABLE[module] ?? {})),
 );
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
