@@ -31,8 +31,8 @@ interface Inputs {
 
 /** Absolute; null where no folder can be had that only this user can write to. */
 function cacheFolder(): string | null {
-  const asked = process.env['FLUXION_CACHE'];
-  const base = process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache');
+  const asked = process.env.FLUXION_CACHE;
+  const base = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
   const candidates = asked ? [asked] : [path.join(base, 'fluxion'), path.join(os.tmpdir(), `fluxion-${userId()}`)];
   return candidates.map((folder) => path.resolve(folder)).find(isUsable) ?? null;
 }

@@ -1,56 +1,20 @@
 /**
- * Home's side of what runs elsewhere: puts stubs in the place of handlers that may move, sends requests to replicas, applies
- * what comes back, and runs again what a lost replica left behind, where that is safe.
+ * Home's side of what runs elsewhere: sends work to replicas, applies what comes back, and runs again what a lost replica
+ * left behind, where that is safe.
  *
- *     router ─> stub ─┬─> the handler itself, here
- *                     └─> dispatch ─> replica ─> steps on the real response, `next`, an error
+ *     stub, cut ─> work ─┬─> here
+ *                        └─> a replica ─> steps on the real response, `next`, a result, an error
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import process from 'node:process';
-import type { LinkFluxion } from '../flx/run-manifest.js';
-import { CannotTravel } from './codec.js';
-import { HomeExchange, type Outcome } from './http-bridge/home-exchange.js';
-import type { ToHome as ExchangeToHome } from './http-bridge/messages.js';
+import { CannotTravel, decode } from './codec.js';
+import { CutRefs } from './cut-refs.js';
+import { HomeExchange, type Outcome } from './http-bridge/index.js';
 import { AppNames } from './link/app-names.js';
-import type { LinkedSlot } from './link/link-home.js';
-import type { Handler } from './link/routers.js';
 import type { Log } from './log.js';
-import type { RunId, ToHome } from './messages.js';
+import type { ResultMessage, RunId, ToHome } from './messages.js';
 import type { Replica } from './replicas.js';
-import type { Counts, FluxionCount } from './report.js';
-import { type Movable, makeMovable, type Scheduler } from './scheduler.js';
-
-/** What is known of one fluxion while the program runs. */
-export interface FluxionState {
-  readonly fluxion: LinkFluxion;
-  readonly movable: Movable;
-  readonly count: FluxionCount;
-  /** Something of it could not travel: it does not leave home any more. */
-  staysHome: boolean;
-}
-
-/** One run of a fluxion on a replica, until it is known how it came out. */
-interface Run {
-  readonly id: RunId;
-  readonly state: FluxionState;
-  readonly replica: Replica;
-  readonly call: Call;
-  exchange: HomeExchange | null;
-  /** The outside may have seen something of it. */
-  hasEffect: boolean;
-}
-
-/** One call of a handler by its router. */
-interface Call {
-  readonly slot: LinkedSlot;
-  readonly self: unknown;
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly next: ((arg?: unknown) => void) | null;
-  /** The stub's own result: Express 5 waits for it, and for older ones nobody does, as for the handler's. */
-  readonly settle: { resolve(value: unknown): void; reject(error: unknown): void };
-  isAgain: boolean;
-}
+import type { Counts } from './report.js';
+import type { Scheduler } from './scheduler.js';
+import type { FluxionState, Work } from './work.js';
 
 export interface DispatchOptions {
   readonly scheduler: () => Scheduler<Replica>;
@@ -59,31 +23,30 @@ export interface DispatchOptions {
   readonly expectsMore: () => boolean;
   readonly counts: Counts;
   readonly log: Log;
-  readonly overload: 'wait' | '503';
+}
+
+/** Work on a replica, until it is known how it came out. */
+interface Run {
+  readonly id: RunId;
+  readonly work: Work;
+  readonly replica: Replica;
+  exchange: HomeExchange | null;
+  /** The outside may have seen something of it. */
+  hasEffect: boolean;
 }
 
 export class Dispatcher {
   readonly #options: DispatchOptions;
-  readonly #states = new Map<string, FluxionState>();
   readonly #runs = new Map<RunId, Run>();
   /** Runs of which the costs are not known yet: that may be later than their end. */
-  readonly #counted = new Map<RunId, FluxionState>();
+  readonly #uncounted = new Map<RunId, FluxionState>();
   readonly #names = new WeakMap<Replica, AppNames>();
-  /** Calls whose replica died while no other was there. */
-  #orphans: { readonly state: FluxionState; readonly call: Call }[] = [];
+  /** Work whose replica died while no other was there. */
+  #orphans: Work[] = [];
   #count = 0;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
-  }
-
-  stateOf(fluxion: LinkFluxion): FluxionState {
-    const known = this.#states.get(fluxion.id);
-    if (known !== undefined) return known;
-    const count = this.#options.counts.fluxion(fluxion.id, fluxion.placement);
-    const state = { fluxion, movable: makeMovable(fluxion.id), count, staysHome: !fluxion.movable };
-    this.#states.set(fluxion.id, state);
-    return state;
   }
 
   namesOf(replica: Replica): AppNames {
@@ -94,126 +57,68 @@ export class Dispatcher {
     return names;
   }
 
-  // --- handlers -------------------------------------------------------------------------------------------------------
-
-  stubFor(slot: LinkedSlot, fluxion: LinkFluxion): Handler {
-    const state = this.stateOf(fluxion);
-    return sameShape(slot.fn, (self, args) => this.#call(slot, state, self, args));
+  /** What a message from this replica may name: its exchanges, which home holds. */
+  refsFor(replica: Replica): CutRefs {
+    const partsOf = (id: RunId) => {
+      const run = this.#runs.get(id);
+      return run?.replica === replica ? (run.exchange?.side ?? undefined) : undefined;
+    };
+    return new CutRefs(this.namesOf(replica), partsOf, () => undefined);
   }
 
-  /** For the report: counts, and nothing else. */
-  counterFor(slot: LinkedSlot, fluxion: LinkFluxion): Handler {
-    const { count } = this.stateOf(fluxion);
-    return sameShape(slot.fn, (self, args) => {
-      const begin = performance.now();
-      try {
-        return Reflect.apply(slot.fn, self, args);
-      } finally {
-        this.#options.counts.ran(count, 'home', performance.now() - begin, 0);
-      }
-    });
-  }
-
-  #call(slot: LinkedSlot, state: FluxionState, self: unknown, args: readonly unknown[]): unknown {
-    if (state.staysHome) return this.#atHome(slot, state, self, args);
-    const choice = this.#options.scheduler().choose(state.movable, ({ slots }) => slots.has(slot));
-    if (choice === 'home') return this.#atHome(slot, state, self, args);
-    const [req, res, next] = args as [IncomingMessage, ServerResponse, ((arg?: unknown) => void) | undefined];
-    if (choice === 'overloaded') {
-      if (this.#options.overload === 'wait') return this.#atHome(slot, state, self, args);
-      return refuse(res);
-    }
-    return new Promise((resolve, reject) => {
-      const call: Call = { slot, self, req, res, next: next ?? null, settle: { resolve, reject }, isAgain: false };
-      this.#dispatch(choice, state, call);
-    });
-  }
-
-  #atHome(slot: LinkedSlot, state: FluxionState, self: unknown, args: readonly unknown[]): unknown {
-    const begin = performance.now();
+  send(replica: Replica, work: Work): void {
+    const run: Run = { id: ++this.#count, work, replica, exchange: null, hasEffect: false };
+    const { id } = run;
     try {
-      return Reflect.apply(slot.fn, self, args);
-    } finally {
-      const ms = performance.now() - begin;
-      this.#options.scheduler().ranAtHome(state.movable, ms);
-      this.#options.counts.ran(state.count, 'home', ms, 0);
-    }
-  }
-
-  // --- away -----------------------------------------------------------------------------------------------------------
-
-  #dispatch(replica: Replica, state: FluxionState, call: Call): void {
-    const id = ++this.#count;
-    const run: Run = { id, state, replica, call, exchange: null, hasEffect: false };
-    try {
-      run.exchange = new HomeExchange({
-        id,
-        req: call.req,
-        res: call.res,
-        next: call.next,
-        app: this.namesOf(replica),
-        send: (message) => replica.channel.send(message),
-        settle: (outcome) => this.#settle(run, outcome),
-        closed: () => this.#over(run),
-      });
+      if (work.parts !== null) run.exchange = this.#exchange(run, work.parts);
+      const message = work.message(replica, id, run.exchange?.envelope ?? null);
+      this.#runs.set(id, run);
+      this.#uncounted.set(id, work.state);
+      replica.active++;
+      replica.channel.send(message);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
+      run.exchange?.restore();
       // What is wrong with the request itself says nothing of the next one.
-      if (error.path !== 'req') this.#keepHome(state, error.path, error.why);
-      this.#runHere(state, call);
-      return;
+      if (error.path !== 'req') this.#keepHome(work.state, error.path, error.why);
+      work.runHere();
     }
-    this.#runs.set(id, run);
-    this.#counted.set(id, state);
-    replica.active++;
-    const slot = replica.slots.get(call.slot) ?? '';
-    replica.channel.send({ kind: 'dispatch', run: id, slot, envelope: run.exchange.envelope, at: sharedClock() });
   }
 
-  /** Its first attempt came to nothing; the router does not wait for us any more. */
-  #runHere(state: FluxionState, call: Call): void {
-    const { slot, self, req, res, next, settle } = call;
-    try {
-      settle.resolve(this.#atHome(slot, state, self, next === null ? [req, res] : [req, res, next]));
-    } catch (error) {
-      this.#threw(call, error);
-    }
+  #exchange(run: Run, parts: NonNullable<Work['parts']>): HomeExchange {
+    return new HomeExchange({
+      id: run.id,
+      ...parts,
+      app: this.namesOf(run.replica),
+      send: (message) => run.replica.channel.send(message),
+      settle: (outcome) => this.#settle(run, outcome),
+      closed: () => this.#over(run),
+    });
   }
 
   #settle(run: Run, outcome: Outcome): void {
-    const { call, state } = run;
+    const { work } = run;
     switch (outcome.kind) {
       case 'next':
-        if (outcome.given) call.next?.(outcome.arg);
-        else call.next?.();
-        return;
       case 'threw':
-        this.#threw(call, outcome.error);
-        return;
       case 'rejected':
-        call.settle.reject(outcome.error);
+        work.settle(outcome);
         return;
       case 'lost':
         // The request is served; but listeners at home may have wanted what is missing.
-        this.#keepHome(state, outcome.what, outcome.why);
+        this.#keepHome(work.state, outcome.what, outcome.why);
         return;
       case 'cannot-travel':
-        this.#keepHome(state, outcome.what, outcome.why);
-        this.#forget(run);
-        if (outcome.untouched && !run.hasEffect) this.#runHere(state, call);
-        else this.#fail(call, `${outcome.what} cannot travel: ${outcome.why}`);
+        this.#cannotTravel(run, outcome.what, outcome.why, outcome.untouched);
         return;
     }
   }
 
-  /** As the router does with what a handler throws; a plain server has nobody who would. */
-  #threw(call: Call, error: unknown): void {
-    if (call.next !== null) call.next(error);
-    else {
-      process.nextTick(() => {
-        throw error;
-      });
-    }
+  #cannotTravel(run: Run, what: string, why: string, untouched: boolean): void {
+    this.#keepHome(run.work.state, what, why);
+    this.#forget(run);
+    if (untouched && !run.hasEffect) run.work.runHere();
+    else this.#fail(run.work, `${what} cannot travel: ${why}`);
   }
 
   #keepHome(state: FluxionState, what: string, why: string): void {
@@ -224,47 +129,81 @@ export class Dispatcher {
     this.#options.log.warn(`${what} cannot travel: ${why}; "${id}" (${module}:${line}) stays on the main thread`);
   }
 
-  #fail(call: Call, why: string): void {
-    const { fluxion } = this.stateOf(call.slot.fluxion as LinkFluxion);
-    this.#options.log.error(
-      `${call.req.method} ${call.req.url}: the answer was lost, and it is not safe to run "${fluxion.id}" ` +
-        `(${fluxion.module}:${fluxion.line}) again: ${why}`,
-    );
-    answerLost(call.res);
+  #fail(work: Work, why: string): void {
+    const { id, module, line } = work.state.fluxion;
+    const { req } = work.parts ?? {};
+    const what = req === undefined ? 'a message' : `${req.method} ${req.url}`;
+    const place = `"${id}" (${module}:${line})`;
+    this.#options.log.error(`${what}: the answer was lost, and it is not safe to run ${place} again: ${why}`);
+    work.failed(why);
   }
 
   // --- what comes back ------------------------------------------------------------------------------------------------
 
   receive(replica: Replica, message: ToHome): void {
     switch (message.kind) {
-      case 'ran': {
-        const state = this.#counted.get(message.run);
-        if (state === undefined) return;
-        this.#counted.delete(message.run);
-        this.#options.counts.ran(state.count, replica.id, message.cpuMs, message.waitMs);
-        this.#options.counts.loop(replica.id).requests++;
-        this.#options.scheduler().ranAway(state.movable, message.cpuMs);
+      case 'ran':
+        this.#ran(replica, message);
         return;
-      }
+      case 'result':
+        this.#result(message);
+        return;
       case 'effect':
-        for (const run of this.#runs.values()) if (run.replica === replica) run.hasEffect = true;
+        this.hasEffect([], replica);
         return;
       case 'steps':
       case 'pull':
       case 'cannot-travel':
       case 'done':
-        return this.#exchange(message);
+        this.#runs.get(message.id)?.exchange?.receive(message);
+        return;
       default:
         return;
     }
   }
 
-  #exchange(message: ExchangeToHome): void {
-    this.#runs.get(message.id)?.exchange?.receive(message);
+  /** Something was done for these that must not be done a second time; where it is not known for which, for all. */
+  hasEffect(ids: readonly RunId[], replica: Replica): void {
+    for (const run of this.#runs.values()) {
+      if (run.replica === replica && (ids.length === 0 || ids.includes(run.id))) run.hasEffect = true;
+    }
+  }
+
+  countHere(state: FluxionState, call: () => unknown): unknown {
+    const begin = performance.now();
+    try {
+      return call();
+    } finally {
+      this.#options.counts.ran(state.count, 'home', performance.now() - begin, 0);
+    }
+  }
+
+  #ran(replica: Replica, { run: id, cpuMs, waitMs }: Extract<ToHome, { kind: 'ran' }>): void {
+    const state = this.#uncounted.get(id);
+    if (state === undefined) return;
+    this.#uncounted.delete(id);
+    this.#options.counts.ran(state.count, replica.id, cpuMs, waitMs);
+    if (state.fluxion.kind === 'start') this.#options.counts.loop(replica.id).requests++;
+    this.#options.scheduler().ranAway(state.movable, cpuMs);
+    const run = this.#runs.get(id);
+    if (run?.exchange === null) this.#over(run);
+  }
+
+  #result({ run: id, how, value }: ResultMessage): void {
+    const run = this.#runs.get(id);
+    if (run === undefined) return;
+    if (how === 'cannot-travel') {
+      const { what, why } = decode(value) as { readonly what: string; readonly why: string };
+      const untouched = run.exchange?.restore() ?? true;
+      this.#cannotTravel(run, what, why, untouched);
+      return;
+    }
+    run.work.result(how, decode(value, this.refsFor(run.replica)));
+    if (run.exchange === null) this.#over(run);
   }
 
   #over(run: Run): void {
-    if (this.#forget(run)) run.call.settle.resolve(undefined);
+    if (this.#forget(run)) run.work.over();
   }
 
   #forget(run: Run): boolean {
@@ -276,65 +215,34 @@ export class Dispatcher {
   // --- deaths ---------------------------------------------------------------------------------------------------------
 
   gone(replica: Replica): void {
-    const lost = [...this.#runs.values()].filter((run) => run.replica === replica);
-    for (const run of lost) {
+    for (const run of [...this.#runs.values()]) {
+      if (run.replica !== replica) continue;
       this.#runs.delete(run.id);
-      this.#counted.delete(run.id);
-      const isWhole = run.exchange?.restore() ?? false;
-      if (isWhole && !run.hasEffect && !run.call.isAgain) this.#again(run.state, run.call);
-      else this.#fail(run.call, `${replica.id} ended while it ran`);
+      this.#uncounted.delete(run.id);
+      const isWhole = run.exchange?.restore() ?? true;
+      if (isWhole && !run.hasEffect && !run.work.isAgain) this.#again(run.work);
+      else this.#fail(run.work, `${replica.id} ended while it ran`);
     }
   }
 
   /** Once, and not at home if that can be helped: it may be what the replica died of. */
-  #again(state: FluxionState, call: Call): void {
-    call.isAgain = true;
-    state.count.reruns++;
-    const other = this.#options.replicas().find((each) => each.isReady && !each.isFull && each.slots.has(call.slot));
-    if (other !== undefined) this.#dispatch(other, state, call);
-    else if (this.#options.expectsMore()) this.#orphans.push({ state, call });
-    else this.#runHere(state, call);
+  #again(work: Work): void {
+    work.isAgain = true;
+    work.state.count.reruns++;
+    const other = this.#options.replicas().find((each) => each.isReady && !each.isFull && work.canRunOn(each));
+    if (other !== undefined) this.send(other, work);
+    else if (this.#options.expectsMore()) this.#orphans.push(work);
+    else work.runHere();
   }
 
   /** A replica has come, or none will come any more. */
   adopt(): void {
     const orphans = this.#orphans;
     this.#orphans = [];
-    for (const { state, call } of orphans) {
-      const any = this.#options.replicas().find((each) => each.isReady && each.slots.has(call.slot));
-      if (any !== undefined) this.#dispatch(any, state, call);
-      else this.#runHere(state, call);
+    for (const work of orphans) {
+      const any = this.#options.replicas().find((each) => each.isReady && work.canRunOn(each));
+      if (any !== undefined) this.send(any, work);
+      else work.runHere();
     }
   }
-}
-
-/** Same name, same number of parameters: a router looks at nothing else. */
-function sameShape(fn: Handler, call: (self: unknown, args: unknown[]) => unknown): Handler {
-  const stub = function (this: unknown, ...args: unknown[]): unknown {
-    return call(this, args);
-  };
-  Object.defineProperty(stub, 'name', { value: fn.name, configurable: true });
-  Object.defineProperty(stub, 'length', { value: fn.length, configurable: true });
-  return stub;
-}
-
-/** The threads of a machine share this clock; the one that counts from their start they do not. */
-export function sharedClock(): number {
-  return performance.timeOrigin + performance.now();
-}
-
-function refuse(res: ServerResponse): void {
-  res.statusCode = 503;
-  res.setHeader('Retry-After', '1');
-  res.end('Service Unavailable');
-}
-
-function answerLost(res: ServerResponse): void {
-  if (res.headersSent) {
-    res.destroy();
-    return;
-  }
-  for (const name of res.getHeaderNames()) res.removeHeader(name);
-  res.statusCode = 500;
-  res.end('Internal Server Error');
 }

@@ -4,13 +4,12 @@
  *
  *     a server listens ─> link ─> stubs ─> (auto: a handler is found heavy) ─> replicas ─> dispatch
  */
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import os from 'node:os';
-import path from 'node:path';
 import process from 'node:process';
-import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
+import type { StartManifest } from '../flx/run-manifest.js';
 import { Dispatcher } from './dispatch.js';
+import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
 import { FluxionFinder } from './link/find-fluxion.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link/link-home.js';
@@ -18,10 +17,12 @@ import { pairSlots } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
 import { Log } from './log.js';
 import type { RemoteSlot, ReplicaSetup, ToHome } from './messages.js';
+import { OwnerRuns } from './owner-runs.js';
 import { type Replica, Replicas } from './replicas.js';
 import { Counts, Report } from './report.js';
 import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
+import { Stubs } from './stubs.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
 
 export interface EngineContext {
@@ -48,6 +49,10 @@ class Engine {
   readonly #counts = new Counts();
   readonly #finder: FluxionFinder | null;
   readonly #dispatcher: Dispatcher;
+  readonly #stubs: Stubs;
+  readonly #ownerRuns: OwnerRuns;
+  /** Something behind a cut may leave home. */
+  readonly #hasCuts: boolean;
   readonly #replicas: Replicas;
   readonly #scheduler: Scheduler<Replica>;
   readonly #servers: LinkedServer[] = [];
@@ -59,7 +64,6 @@ class Engine {
     const { options, prepared } = context;
     this.#log = new Log(options.logLevel);
     context.recorder?.stop();
-    this.#finder = prepared === null ? null : new FluxionFinder(prepared.manifest, readLink(prepared.folder));
     this.#replicas = this.#makeReplicas();
     const mode = options.placement === 'eager' ? 'eager' : 'auto';
     this.#scheduler = new Scheduler<Replica>(
@@ -73,8 +77,23 @@ class Engine {
       expectsMore: () => !this.#replicas.hasGivenUp,
       counts: this.#counts,
       log: this.#log,
-      overload: options.overload,
     });
+    const link = prepared === null ? null : readLink(prepared.folder);
+    const byId = new Map(link?.fluxions.map((fluxion) => [fluxion.id, fluxion]));
+    this.#finder = prepared === null || link === null ? null : new FluxionFinder(prepared.manifest, link);
+    this.#ownerRuns = new OwnerRuns(this.#dispatcher, context.loop.makes, (id) => {
+      const fluxion = byId.get(id);
+      return fluxion === undefined ? null : this.#stubs.stateOf(fluxion);
+    });
+    this.#stubs = new Stubs({
+      dispatcher: this.#dispatcher,
+      scheduler: this.#scheduler,
+      counts: this.#counts,
+      overload: options.overload,
+      makes: context.loop.makes,
+      fluxionOf: (id) => byId.get(id),
+    });
+    this.#hasCuts = link?.fluxions.some(({ movable, cut }) => movable && cut) ?? false;
     const report = options.report === null ? null : new Report(options.report, this.#counts, this.#log);
     drainOnSignals(
       () => this.#listening,
@@ -92,6 +111,10 @@ class Engine {
     let isMovable = false;
     for (const slot of linked.slots) if (this.#placeStub(slot)) isMovable = true;
     if (this.#context.options.report !== null) this.#countRequests(server);
+    if (this.#hasCuts && !this.#isAllHome) {
+      isMovable = true;
+      this.#context.loop.decide(this.#stubs.cuts());
+    }
     if (isMovable && this.#context.options.placement === 'eager') this.#replicas.want();
   }
 
@@ -108,7 +131,7 @@ class Engine {
     if (fluxion === null) return false;
     const moves = fluxion.movable && kind === 'handler' && !this.#isAllHome;
     if (!moves && this.#context.options.report === null) return false;
-    slot.replace(moves ? this.#dispatcher.stubFor(slot, fluxion) : this.#dispatcher.counterFor(slot, fluxion));
+    slot.replace(moves ? this.#stubs.handler(slot, fluxion) : this.#stubs.counter(slot, fluxion));
     return moves;
   }
 
@@ -178,6 +201,9 @@ class Engine {
       case 'crash':
         this.#log.error(`${replica.id} ended by an error that nobody caught, and is replaced:\n${message.stack}`);
         return;
+      case 'run':
+        this.#ownerRuns.take(replica, message);
+        return;
       case 'pong':
         this.#counts.loop(replica.id).busy = message.busy;
         return;
@@ -192,10 +218,6 @@ class Engine {
     else this.#log.info(text);
     this.#dispatcher.adopt();
   }
-}
-
-function readLink(folder: string): LinkManifest {
-  return JSON.parse(readFileSync(path.join(folder, 'link.json'), 'utf8'));
 }
 
 async function loadPool(threads: number, env: NodeJS.ProcessEnv) {

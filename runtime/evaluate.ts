@@ -1,19 +1,19 @@
-/**
- * In a replica: evaluates the app as home did, behind the firewall, and says what it found.
- *
- * Nothing of this may be imported before the firewall is up that the app could tell from the outside.
- */
+/** In a replica: reads what the compiler wrote, and evaluates the app as home did. */
 import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 import path from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import type { StartManifest } from '../flx/run-manifest.js';
+import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import home from './home.cjs';
 import type { Emitted } from './types.js';
 
 export function readManifest(folder: string): StartManifest {
   return JSON.parse(readFileSync(path.join(folder, 'start.json'), 'utf8'));
+}
+
+export function readLink(folder: string): LinkManifest {
+  return JSON.parse(readFileSync(path.join(folder, 'link.json'), 'utf8'));
 }
 
 export function readEmitted(folder: string, manifest: StartManifest): ReadonlyMap<string, Emitted> {

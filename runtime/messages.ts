@@ -52,7 +52,7 @@ export type ToReplica =
       readonly at: number;
     }
   /** A fluxion behind a cut is to go on with a message. */
-  | (RunMessage & { readonly envelopes: readonly Envelope[] })
+  | (RunMessage & { readonly envelope: Envelope | null })
   | ResultMessage
   | { readonly kind: 'ping' };
 
@@ -77,6 +77,8 @@ export interface RunMessage {
   readonly to: string;
   readonly vars: Encoded;
   readonly args: Encoded;
+  /** Those of whose requests or responses it speaks. */
+  readonly exchanges: readonly RunId[];
   /** Milliseconds on the clock that all threads of a machine share. */
   readonly at: number;
 }

@@ -6,10 +6,9 @@
  */
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
-import timers from 'node:timers';
 import { threadId } from 'node:worker_threads';
 import { Channel } from './bus.js';
-import { evaluate, readEmitted, readManifest } from './evaluate.js';
+import { evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
 import raising from './firewall/raise.cjs';
 import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
@@ -21,24 +20,27 @@ import { type Handler, type Stacks, stacksOfApp, stacksOfServer } from './link/r
 import type { RemoteSlot, ReplicaSetup, ReplicaStarted, ReplicaTask, ToHome, ToReplica } from './messages.js';
 import { ReplicaRuns } from './replica-runs.js';
 
-const { setImmediate } = timers;
-
 export default async function startReplica({ setup, port }: ReplicaTask): Promise<ReplicaStarted> {
   const firewall = raising.raise(setup.record, { ownEnv: true });
   const gaveUp = new Promise<string>((resolve) => firewall.gaveUp(resolve));
   const loop = homeLoop.makeLoop();
   const apps = collectApps();
   const started = startUp(setup, loop, firewall).then(() => null);
-  const reason = await Promise.race([started, gaveUp]).catch((error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)));
+  const reason = await Promise.race([started, gaveUp]).catch((error: unknown) =>
+    error instanceof Error ? (error.stack ?? error.message) : String(error),
+  );
   if (reason !== null) return { kind: 'gave-up', threadId, reason };
   const found = link(firewall, apps.stop());
   const names = new AppNames();
   for (const { root, stacks } of found) names.add(root, stacks.things);
 
+  const { fluxions: listed } = readLink(setup.folder);
+  const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
   const runs: ReplicaRuns = new ReplicaRuns({
     handlers: new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks))),
     loop,
     names,
+    fluxionOf: (id) => fluxions.get(id),
     send: (message, transfer) => channel.send(message, transfer),
   });
   const channel: Channel<ToHome, ToReplica> = new Channel<ToHome, ToReplica>(port, {
@@ -51,13 +53,12 @@ export default async function startReplica({ setup, port }: ReplicaTask): Promis
 }
 
 async function startUp(
-  { folder, record }: ReplicaSetup,
+  { folder }: ReplicaSetup,
   loop: ReturnType<typeof homeLoop.makeLoop>,
   firewall: Firewall,
 ): Promise<void> {
   const manifest = firewall.outside(() => readManifest(folder));
   const emitted = firewall.outside(() => readEmitted(folder, manifest));
-  void record;
   homeLoop.setLoop(loop);
   home.replaceTexts(emitted);
   const entry = manifest.modules.find(({ id }) => id === manifest.entry);
@@ -137,7 +138,6 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
   process.on('uncaughtExceptionMonitor', (error) => {
     now({ kind: 'crash', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   });
-  void setImmediate;
 }
 
 const { exit } = process;

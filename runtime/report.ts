@@ -1,5 +1,5 @@
 /** What ran where, and what it cost: counted while the program runs, written as JSON on exit and on SIGUSR2. */
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import type { Log } from './log.js';
@@ -80,7 +80,10 @@ export class Report {
 
   write(): void {
     try {
-      writeFileSync(this.#file, this.#counts.print());
+      // Whoever reads it, or kills us meanwhile, finds a whole report.
+      const draft = `${this.#file}.${process.pid}`;
+      writeFileSync(draft, this.#counts.print());
+      renameSync(draft, this.#file);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#log.error(`the report cannot be written to ${this.#file}: ${why}`);

@@ -18,8 +18,8 @@ export function drainOnSignals(servers: () => readonly Server[], beforeEnd: () =
     const listener = (): void => {
       if (process.listenerCount(signal) > 1) return;
       const end = (): void => {
-        process.off(signal, listener);
         beforeEnd();
+        process.off(signal, listener);
         process.kill(process.pid, signal);
       };
       // Whoever asks twice does not want to wait.

@@ -26,7 +26,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
     files.set(`modules/${id}`, home.text).set(`modules/${id}.map`, home.map);
     inserts[id] = home.inserts;
   }
-  const fluxions = program.fluxions.map((fluxion) => linkFluxion(fluxion, movable.has(fluxion.id), made));
+  const promised = findPromised(program);
+  const fluxions = program.fluxions.map((fluxion) => linkFluxion(fluxion, movable, made, promised));
   const link: LinkManifest = { version: 1, fluxions, inserts };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
@@ -67,8 +68,24 @@ function findMovable(program: FluxionProgram, made: ReadonlySet<FluxionId>): Rea
   return movable;
 }
 
-function linkFluxion(fluxion: Fluxion, movable: boolean, made: ReadonlySet<FluxionId>): LinkFluxion {
+/** Those of whose runs something is made of the result: a callback's is nobody's. */
+function findPromised({ fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
+  const rests = fluxions.filter(({ kind }) => kind === 'rest').map(({ id }) => id);
+  const behindPromises = fluxions
+    .flatMap(({ streams }) => streams)
+    .filter(({ callee }) => /\.(then|catch|finally)$/.test(callee))
+    .flatMap(({ dest }) => dest);
+  return new Set([...rests, ...behindPromises]);
+}
+
+function linkFluxion(
+  fluxion: Fluxion,
+  movable: ReadonlySet<FluxionId>,
+  made: ReadonlySet<FluxionId>,
+  promised: ReadonlySet<FluxionId>,
+): LinkFluxion {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
-  return { id, kind, module, line, column, placement, tags, context, movable, cut: made.has(id) };
+  const facts = { movable: movable.has(id), cut: made.has(id), promised: promised.has(id) };
+  return { id, kind, module, line, column, placement, tags, context, ...facts };
 }

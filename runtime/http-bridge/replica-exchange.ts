@@ -135,6 +135,15 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     );
   }
 
+  /** Before home goes on with the real request and response: it is told all that was done to the stand-ins. */
+  handBack(): void {
+    if (this.#failed || this.#over) return;
+    if (this.#isReading()) this.fail('req', 'its body is being read here while the flow goes on at home');
+    this.#settles = true;
+    if (!this.res.headersSent) this.#pushHead();
+    this.#flush();
+  }
+
   #isReading(): boolean {
     const { req } = this;
     if (req.readableEnded || req.complete) return false;
