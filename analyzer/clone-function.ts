@@ -5,6 +5,7 @@
  * gives (`asyncHandler(fn)`) calls the `fn` of one call, not those of all calls; and each call of a factory makes state of
  * its own (`rateLimit()` with `const hits = new Map()` in it). Their second and further calls get copies.
  */
+import { isCalledByLanguage } from './called-by-language.js';
 import {
   type Facts,
   type FunctionFact,
@@ -78,6 +79,20 @@ function markOwner(facts: Facts, variable: ValueId): void {
   const owner = facts.variables.get(variable)?.owner ?? -1;
   if (owner < 0 || facts.fn(owner).parent === -1) return;
   facts.fn(owner).flags |= FunctionFlag.wrapper;
+}
+
+/** A method that gets a copy for each instance. What the language calls by itself has no receiver in sight; and the rests of
+ *  async functions are parts of the program, of which there should not be several. */
+export function isToldApart(facts: Facts, fn: FunctionFact): boolean {
+  const isPlain = (fn.flags & (FunctionFlag.arrow | FunctionFlag.generator | FunctionFlag.async)) === 0;
+  if (!isPlain || isCalledByLanguage(fn.name)) return false;
+  let usesThis = false;
+  for (let inner = fn.id; inner < fn.functionEnd; inner++) {
+    const { flags, cuts } = facts.fn(inner);
+    if (cuts.length > 0) return false;
+    usesThis ||= (flags & FunctionFlag.usesThis) !== 0;
+  }
+  return usesThis;
 }
 
 /** Number of values that a copy of `fn` takes. */

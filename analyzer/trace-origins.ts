@@ -10,7 +10,7 @@
  */
 import type { Call, Rupture, ValueRef } from '../models/types.js';
 import type { Budget } from './budget.js';
-import { cloneFunction, cloneSize, markWrappers } from './clone-function.js';
+import { cloneFunction, cloneSize, isToldApart, markWrappers } from './clone-function.js';
 import {
   ANY_PROPERTY,
   type AtomId,
@@ -94,9 +94,13 @@ interface CallView {
   readonly spread: number;
   readonly isNew: boolean;
   readonly promisified: boolean;
+  /** The only receiver of the call, where each has a call of its own. */
+  readonly only?: TokenId;
 }
 
 const tooMany = 120;
+/** Of copies in copies. */
+const deepest = 3;
 
 export function traceOrigins(
   facts: Facts,
@@ -128,6 +132,10 @@ class Solver {
   readonly #callees = new IntSets();
   readonly #inPlaceCallees = new IntSets();
   readonly #calleeValue = new Map<OpId, ValueId>();
+  /** All that is called, where each receiver has a call of its own. */
+  readonly #calleesOfAll = new Map<OpId, ValueId>();
+  /** For each instance a value that holds nothing else. */
+  readonly #alone = new Map<TokenId, ValueId>();
   readonly #promises = new Map<FunctionId, ValueId>();
   readonly #instances = new Map<string, TokenId>();
   readonly #made = new Map<string, TokenId>();
@@ -136,8 +144,9 @@ class Solver {
   readonly #escapedTokens = new Set<TokenId>();
   readonly #called = new Set<FunctionId>();
   readonly #receiverOf = new Map<OpId, ValueId>();
-  /** Copies by original and call. */
-  readonly #cloned = new Map<FunctionId, Map<OpId, FunctionFact>>();
+  /** Copies by original and call, or receiver. */
+  readonly #cloned = new Map<FunctionId, Map<number, FunctionFact>>();
+  readonly #depths = new Map<FunctionId, number>();
   #cloneBudget = 0;
   /** Values that come from other modules and packages. */
   readonly #loaded: ValueId[] = [];
@@ -187,7 +196,8 @@ class Solver {
       tokensOf: (value) => this.#held.get(value),
       calleesOf: (op) => this.#callees.get(op),
       inPlaceOf: (op) => this.#inPlaceCallees.get(op),
-      calleeTokens: (op) => this.#held.get(this.#calleeValue.get(op) ?? this.#facts.a.get(op)),
+      calleeTokens: (op) =>
+        this.#held.get(this.#calleesOfAll.get(op) ?? this.#calleeValue.get(op) ?? this.#facts.a.get(op)),
       callbacks: this.#callbacks,
       escaped: this.#escaped,
       receiverOf: this.#receiverOf,
@@ -371,7 +381,8 @@ class Solver {
   #admitMethodNames(): boolean {
     let found = false;
     for (const [op, callee] of this.#calleeValue) {
-      if (this.#byName.has(op) || this.#held.get(callee).some((id) => id !== UNKNOWN)) continue;
+      const all = this.#calleesOfAll.get(op) ?? callee;
+      if (this.#byName.has(op) || this.#held.get(all).some((id) => id !== UNKNOWN)) continue;
       const model = methodByName(this.#facts, this.#models, op, (value) => this.#held.get(value), this.#tokens);
       if (model === null) continue;
       this.#byName.add(op);
@@ -767,8 +778,33 @@ class Solver {
     const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
     if (callable && (name === 'bind' || name === 'call' || name === 'apply'))
       return this.#indirectCall(id, name, use.view);
+    if (token.kind === 'object' && token.type === 'Instance') return this.#methodOfInstance(id, atom, use);
     const receiver = this.#facts.a.get(use.op);
     this.#load(id, { kind: 'load', atom, to: use.callee, receiver, op: use.op });
+  }
+
+  /** What each instance of a class does is told apart: a call for each. */
+  #methodOfInstance(id: TokenId, atom: AtomId, use: Extract<Use, { kind: 'method' }>): void {
+    const { op } = use;
+    let all = this.#calleesOfAll.get(op);
+    if (all === undefined) {
+      this.#calleesOfAll.set(op, (all = this.#facts.newValue()));
+      this.#edge(use.callee, all);
+    }
+    const receiver = this.#holding(id);
+    const callee = this.#facts.newValue();
+    this.#edge(callee, all);
+    this.#use(callee, { kind: 'call', view: { ...use.view, receiver, only: id } });
+    this.#load(id, { kind: 'load', atom, to: callee, receiver, op });
+  }
+
+  #holding(id: TokenId): ValueId {
+    let value = this.#alone.get(id);
+    if (value === undefined) {
+      this.#alone.set(id, (value = this.#facts.newValue()));
+      this.#add(value, id);
+    }
+    return value;
   }
 
   /** `generator.next()` runs its body and gives `{ value }`. */
@@ -836,24 +872,45 @@ class Solver {
     }
   }
 
-  /** The function itself for its first call, a copy for each further one, if its calls are to be told apart. */
-  #forCall(fn: FunctionFact, op: OpId): FunctionFact {
-    if ((fn.flags & FunctionFlag.wrapper) === 0 || op < 0) return fn;
+  /** The function itself for its first call (or first receiver), a copy for each further one, if these are told apart. */
+  #forCall(fn: FunctionFact, view: CallView): FunctionFact {
+    const { op } = view;
+    if (op < 0) return fn;
+    const caller = this.#facts.fn(this.#facts.owner.get(op));
+    if ((fn.flags & FunctionFlag.wrapper) !== 0) {
+      // A wrapper that calls itself from its copies would be copied for ever.
+      const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
+      return this.#copyFor(fn, op, isNested ? deepest : 0);
+    }
+    if (makesInstance(fn, view)) return this.#copyFor(fn, op, this.#depth(caller));
+    if (view.only === undefined || !isToldApart(this.#facts, fn)) return fn;
+    const token = this.#tokens.get(view.only);
+    return this.#copyFor(fn, ~view.only, token.kind === 'object' ? this.#depth(this.#facts.fn(token.fn)) : 0);
+  }
+
+  /** Copies within copies: what instances make for themselves is told apart no further than this. */
+  #depth(fn: FunctionFact): number {
+    let depth = 0;
+    for (let at: FunctionFact | undefined = fn; at !== undefined; at = this.#facts.functions[at.parent])
+      depth = Math.max(depth, this.#depths.get(at.id) ?? 0);
+    return depth;
+  }
+
+  /** `key` is the call or, inverted, the receiver. */
+  #copyFor(fn: FunctionFact, key: number, depth: number): FunctionFact {
     const known = this.#cloned.get(fn.id);
     if (known === undefined) {
-      this.#cloned.set(fn.id, new Map([[op, fn]]));
+      this.#cloned.set(fn.id, new Map([[key, fn]]));
       return fn;
     }
-    let copy = known.get(op);
+    let copy = known.get(key);
     if (copy !== undefined) return copy;
-    // A wrapper that calls itself from its copies would be copied for ever.
-    const caller = this.#facts.fn(this.#facts.owner.get(op));
-    const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
-    if (isNested || this.#cloneBudget < cloneSize(fn)) return fn;
+    if (depth >= deepest || this.#cloneBudget < cloneSize(fn)) return fn;
     this.#cloneBudget -= cloneSize(fn);
     const clone = cloneFunction(this.#facts, fn);
     copy = clone.root;
-    known.set(op, copy);
+    known.set(key, copy);
+    this.#depths.set(copy.id, depth + 1);
     for (let next = clone.firstFunction; next < this.#facts.functions.length; next++)
       this.#seedFunction(this.#facts.fn(next));
     for (const seed of clone.seeds) this.#seed(seed);
@@ -872,7 +929,7 @@ class Solver {
   }
 
   #callFunction(id: TokenId, called: FunctionId, view: CallView): void {
-    const fn = this.#forCall(this.#facts.fn(called), view.op);
+    const fn = this.#forCall(this.#facts.fn(called), view);
     const fnId = fn.id;
     if (view.op >= 0) this.#callees.add(view.op, fnId);
     this.#called.add(fnId);
@@ -904,7 +961,7 @@ class Solver {
     let instance = this.#instances.get(key);
     if (instance === undefined) {
       const proto = this.#property(id, this.#prototype);
-      this.#add(proto, this.#prototypeOf(fn.id));
+      this.#add(proto, this.#prototypeOf(this.#tokens.functionOf(id) ?? fn.id));
       instance = this.#tokens.make({
         kind: 'object',
         type: 'Instance',
@@ -1218,6 +1275,11 @@ class Solver {
     this.#use(resolved, { kind: 'await', to: this.#property(token, this.#resolved) });
     this.#add(to, token);
   }
+}
+
+/** A constructor, or a function called as one or as the superclass's. */
+function makesInstance(fn: FunctionFact, view: CallView): boolean {
+  return (view.isNew || (fn.flags & FunctionFlag.classConstructor) !== 0) && (fn.flags & FunctionFlag.usesThis) !== 0;
 }
 
 function isContainer(name: string): boolean {
