@@ -499,9 +499,15 @@ class Collector {
     const cells = this.#cells.filter((cell) => cell.tokens.some((id) => this.#lasting.representative(id) === app));
     return cells.some((cell) =>
       [...cell.touches.values()].some(
-        (touch) => touch.part !== 0 && touch.mutations.some((op) => this.#isCallOf(op, settings)),
+        (touch) =>
+          touch.part !== 0 && touch.mutations.some((op) => this.#isCallOf(op, settings) && this.#isOfApp(op, app)),
       ),
     );
+  }
+
+  #isOfApp(op: OpId, app: TokenId): boolean {
+    const { facts, origins } = this.#pipeline;
+    return origins.tokensOf(facts.a.get(op)).some((id) => this.#lasting.representative(id) === app);
   }
 
   #isCallOf(op: OpId, name: RegExp): boolean {
