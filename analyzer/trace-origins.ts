@@ -1137,7 +1137,9 @@ class Solver {
           op: view.op,
         });
       case 'copyOf':
-        for (const arg of ref.index < 0 ? view.args : [view.args[ref.index] ?? NOTHING]) this.#container(arg, to, view);
+        // Of a list of arguments each may be an item itself (`[].concat(item)`, `Array.of(item)`).
+        if (ref.index < 0) for (const arg of view.args) this.#container(arg, to, view, true);
+        else this.#container(view.args[ref.index] ?? NOTHING, to, view);
         return;
       case 'result':
         return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: to });
@@ -1146,6 +1148,8 @@ class Solver {
         this.#use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: items });
         const token = this.#madeAt(view.op, 'Array');
         this.#edge(items, this.#property(token, ANY_PROPERTY));
+        if (flattening.test(this.#methodName(view.op)))
+          this.#edge(this.#contents(items, view.op), this.#property(token, ANY_PROPERTY));
         this.#add(to, token);
         return;
       }
@@ -1178,16 +1182,23 @@ class Solver {
   }
 
   /** A new container made by the call, that holds what `from` holds. */
-  #container(from: ValueId, to: ValueId, view: CallView): void {
-    const token = this.#madeAt(view.op, 'Array');
-    const givesEntries = view.op >= 0 && /(^|\.)entries$/.test(this.#methodName(view.op));
+  #container(from: ValueId, to: ValueId, view: CallView, isListed = false): void {
+    const name = this.#methodName(view.op);
+    const token = this.#madeAt(view.op, byKey.test(name) ? 'Object' : 'Array');
     let into = this.#property(token, ANY_PROPERTY);
-    if (givesEntries) {
+    if (name === 'entries') {
       const entry = this.#entryOf(this.#madeAt(view.op, 'Set'));
       this.#add(into, entry);
       into = this.#property(entry, ANY_PROPERTY);
     }
     this.#use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
+    if (isListed) this.#edge(from, into);
+    if (flattening.test(name)) this.#edge(this.#contents(into, view.op), into);
+    if (nesting.test(name)) {
+      const group = this.#madeAt(view.op, 'Array');
+      this.#edge(into, this.#property(group, ANY_PROPERTY));
+      this.#add(into, group);
+    }
     this.#add(to, token);
   }
 
@@ -1225,7 +1236,9 @@ class Solver {
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
-        this.#use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: arg });
+        const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
+        this.#use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: kept });
+        if (copiesProperties(call) && assigning.test(this.#methodName(view.op))) continue;
         for (const target of call.mutates ?? []) {
           if (target === 'this' || target < 0) continue;
           this.#use(view.args[target] ?? NOTHING, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
@@ -1233,8 +1246,36 @@ class Solver {
       }
     }
     // Object.assign and its like: what is kept are properties, under their names.
-    if (call.returns === 'argument 0' && call.mutates?.includes(0)) {
+    if (copiesProperties(call)) {
       for (const arg of view.args.slice(1)) this.#use(arg, { kind: 'copyProperties', to: view.args[0] ?? NOTHING });
+    }
+    if (/^defineProperty$/.test(this.#methodName(view.op))) this.#define(view);
+  }
+
+  /** `new Map(entries)`, `new Set(items)` */
+  #isCollection(call: Call, view: CallView): boolean {
+    return view.isNew && /^(Weak)?(Map|Set)$/.test(call.returns ?? '');
+  }
+
+  #itemsFor(call: Call, from: ValueId, view: CallView): ValueId {
+    const items = this.#facts.newValue();
+    this.#use(from, { kind: 'load', atom: ANY_PROPERTY, to: items, receiver: from, op: view.op, items: true });
+    return call.returns?.endsWith('Map') ? this.#contents(items, view.op) : items;
+  }
+
+  /** `Object.defineProperty(o, 'x', { value, get() {…} })` */
+  #define(view: CallView): void {
+    const target = view.args[0] ?? NOTHING;
+    const descriptor = view.args[2] ?? NOTHING;
+    for (const name of ['value', 'get']) {
+      const value = this.#facts.newValue();
+      const given = name === 'get' ? this.#facts.newValue() : value;
+      const atom = this.#facts.atom(name);
+      this.#use(descriptor, { kind: 'load', atom, to: value, receiver: NOTHING, op: -1 });
+      this.#use(target, { kind: 'store', atom: ANY_PROPERTY, from: given, op: -1 });
+      if (given === value) continue;
+      const getter = { op: -1, to: given, receiver: target, args: [], spread: -1, isNew: false, promisified: false };
+      this.#use(value, { kind: 'call', view: getter });
     }
   }
 
@@ -1276,6 +1317,17 @@ class Solver {
     this.#add(to, token);
   }
 }
+
+/** What such a call keeps are properties of what it is given. */
+function copiesProperties(call: Call): boolean {
+  return call.returns === 'argument 0' && call.mutates?.includes(0) === true;
+}
+
+// How deep what a new container holds lies in what it was made from: no model says so, their names do.
+const assigning = /^(assign|extend|defaults|merge)(In|With|Deep)*$/;
+const flattening = /^(flat|concat|from(Entries|Pairs)|zipObject)/;
+const nesting = /^(groupBy|chunk|partition|zip)$/;
+const byKey = /^(from(Entries|Pairs)|(group|key)By|zipObject)/;
 
 /** A constructor, or a function called as one or as the superclass's. */
 function makesInstance(fn: FunctionFact, view: CallView): boolean {
