@@ -551,11 +551,19 @@ class Collector {
   #uniteFields(union: (left: Cell, right: Cell) => void): void {
     const holders = new Map<TokenId, Cell[]>();
     for (const cell of this.#cells) {
-      if (cell.request !== null || this.#fieldOwners.has(cell) || ![...cell.touches.keys()].some((part) => part !== 0))
-        continue;
+      if (cell.request !== null || this.#fieldOwners.has(cell) || this.#isAnsweredFor(cell)) continue;
+      if (![...cell.touches.keys()].some((part) => part !== 0)) continue;
       for (const token of cell.tokens) holders.set(token, [...(holders.get(token) ?? []), cell]);
     }
     for (const [cell, owner] of this.#fieldOwners) for (const holder of holders.get(owner) ?? []) union(cell, holder);
+  }
+
+  /** A parameter: what it holds in a call the caller knows, and it has a variable for it. */
+  #isAnsweredFor({ variable }: Cell): boolean {
+    const { facts, effects } = this.#pipeline;
+    const owner = variable === null ? undefined : facts.variables.get(variable)?.owner;
+    if (variable === null || owner === undefined || owner < 0 || effects.isEntry(owner)) return false;
+    return effects.isGiven(variable, owner) && !effects.aliases.has(variable);
   }
 
   /** Where it is not known what a variable holds, what its declaration was made from says what else is changed. */
