@@ -357,7 +357,8 @@ class Solver {
       const rest = facts.newValue();
       for (let index = spread; index < args.length; index++) {
         this.#use(args[index] as ValueId, { kind: 'load', atom: ANY_PROPERTY, to: rest, receiver: NOTHING, op });
-        this.#edge(args[index] as ValueId, rest);
+        // Of those behind the first it is not known whether they are spread.
+        if (index > spread) this.#edge(args[index] as ValueId, rest);
       }
       args.length = spread;
       args.push(rest);
@@ -1233,12 +1234,14 @@ class Solver {
   }
 
   #keep(call: Call, view: CallView): void {
+    const name = this.#methodName(view.op);
+    if (name === 'defineProperty' && view.spread < 0) return this.#define(view);
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
         const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
         this.#use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: kept });
-        if (copiesProperties(call) && assigning.test(this.#methodName(view.op))) continue;
+        if (copiesProperties(call) && assigning.test(name)) continue;
         for (const target of call.mutates ?? []) {
           if (target === 'this' || target < 0) continue;
           this.#use(view.args[target] ?? NOTHING, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
@@ -1249,7 +1252,6 @@ class Solver {
     if (copiesProperties(call)) {
       for (const arg of view.args.slice(1)) this.#use(arg, { kind: 'copyProperties', to: view.args[0] ?? NOTHING });
     }
-    if (/^defineProperty$/.test(this.#methodName(view.op))) this.#define(view);
   }
 
   /** `new Map(entries)`, `new Set(items)` */
