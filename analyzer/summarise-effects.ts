@@ -27,7 +27,7 @@ import { IntList } from './int-list.js';
 import { methodByName } from './method-by-name.js';
 import { type Models, type Ref, registersNothing, type Shape } from './models.js';
 import { type RootId, RootTable } from './roots.js';
-import type { TokenId } from './tokens.js';
+import { everyRequest, type TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
 
 export const Effect = {
@@ -464,6 +464,17 @@ class Summariser {
     return field === -1 && !deep && (base === 'this' || (base === 'variable' && this.#receivers.has(id)));
   }
 
+  /** The program's own properties of what a request leads to and what outlives it: `req.socket.hits`. */
+  #outlivesRequest(base: ValueId, atom: number): boolean {
+    return this.#origins.tokensOf(base).some((id) => {
+      const token = this.#origins.tokens.get(id);
+      if (token.kind !== 'external' || token.site !== everyRequest) return false;
+      if (this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null) return false;
+      const member = atom === ANY_PROPERTY ? null : this.#models.member(token.shape, this.#facts.atomName(atom));
+      return member === null || this.#models.isUnknown(member);
+    });
+  }
+
   /** A value that may be more things than are told apart: what is read of it may be any state. */
   #readTooMany(op: OpId, value: ValueId): void {
     if (this.#recording && this.#origins.tokensOf(value).length >= tooManyTokens)
@@ -472,6 +483,7 @@ class Summariser {
 
   #load(op: OpId, base: ValueId, to: ValueId, atom: number): void {
     this.#readTooMany(op, base);
+    if (this.#outlivesRequest(base, atom)) this.#effect(Effect.stateful, -1, op, op);
     for (const root of this.#selfOf(base)) {
       const within =
         this.#hasFields(root) && atom !== ANY_PROPERTY ? this.#roots.field(root, atom) : this.#roots.deep(root);
@@ -486,6 +498,7 @@ class Summariser {
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {
     const deep: RootId[] = [];
+    if (this.#outlivesRequest(base, atom)) this.#effect(Effect.stateful, -1, op, op);
     for (const root of this.#selfOf(base)) {
       const field = this.#hasFields(root) && atom !== ANY_PROPERTY ? this.#roots.field(root, atom) : -1;
       if (!isNew) this.#effect(field === -1 ? Effect.mutate : Effect.write, field === -1 ? root : field, op, op, base);

@@ -10,6 +10,7 @@
  */
 import type { Call, Rupture, ValueRef } from '../models/types.js';
 import type { Budget } from './budget.js';
+import { isCalledByLanguage } from './called-by-language.js';
 import { cloneFunction, cloneSize, isToldApart, markWrappers } from './clone-function.js';
 import {
   ANY_PROPERTY,
@@ -82,6 +83,7 @@ type Use =
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
   | { readonly kind: 'keep'; readonly from: ValueId }
+  | { readonly kind: 'receive'; readonly receiver: ValueId }
   | { readonly kind: 'escape' };
 
 /** A call as its callee sees it. */
@@ -143,6 +145,8 @@ class Solver {
   readonly #escaped = new Set<FunctionId>();
   readonly #escapedTokens = new Set<TokenId>();
   readonly #called = new Set<FunctionId>();
+  /** Names of properties that the language calls by itself, where the program has such properties. */
+  readonly #implicit = new Set<AtomId>();
   readonly #receiverOf = new Map<OpId, ValueId>();
   /** Copies by original and call, or receiver. */
   readonly #cloned = new Map<FunctionId, Map<number, FunctionFact>>();
@@ -214,6 +218,11 @@ class Solver {
     for (const external of externals) this.#seedExternal(external);
     for (const { value } of unloaded) this.#add(value, UNKNOWN);
     for (const { value } of [...externals, ...unloaded]) this.#loaded.push(value);
+    for (let op = 0; op < this.#facts.kind.length; op++) {
+      const atom = this.#facts.c.get(op);
+      const isStore = this.#facts.kind.get(op) === Op.store && this.#facts.b.get(op) !== NOTHING;
+      if (isStore && isCalledByLanguage(this.#facts.atomName(atom))) this.#implicit.add(atom);
+    }
     for (let op = 0; op < this.#facts.kind.length; op++) this.#seedOp(op);
   }
 
@@ -522,6 +531,8 @@ class Solver {
         // `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`.
         if (!this.#isSharedNamespace(token)) this.#store(token, this.#placeFor(token), use.from);
         return;
+      case 'receive':
+        return this.#receive(token, use.receiver);
       case 'escape':
         return this.#escape(token);
     }
@@ -714,6 +725,7 @@ class Solver {
     if (token.kind === 'function' && atom === this.#prototype)
       this.#add(this.#property(id, atom), this.#prototypeOf(token.fn));
     this.#edge(from, this.#property(id, atom));
+    if (this.#implicit.has(atom)) this.#use(from, { kind: 'receive', receiver: this.#holding(id) });
   }
 
   /** Where an object keeps what it is given: a list under no name; anything else out of reach of its names. */
@@ -974,7 +986,25 @@ class Solver {
     }
     this.#add(view.to, instance);
     this.#add(fn.receiver, instance);
+    this.#giveToImplicit(instance);
     if ((fn.flags & FunctionFlag.classConstructor) === 0) this.#edge(fn.result, view.to);
+  }
+
+  /** `toString`, `toJSON` and their like are called without a call in sight, on any object that has them. */
+  #giveToImplicit(instance: TokenId): void {
+    const receiver = this.#holding(instance);
+    for (const atom of this.#implicit) {
+      const method = this.#facts.newValue();
+      this.#use(method, { kind: 'receive', receiver });
+      this.#load(instance, { kind: 'load', atom, to: method, receiver: NOTHING, op: -1 });
+    }
+  }
+
+  #receive(id: TokenId, receiver: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind !== 'function') return;
+    const fn = this.#facts.fn(token.fn);
+    if ((fn.flags & FunctionFlag.arrow) === 0) this.#edge(receiver, fn.receiver);
   }
 
   #escape(id: TokenId): void {

@@ -92,7 +92,9 @@ export class ObjectReads {
 
   #isRequest(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
-    return token.kind === 'external' && token.site === everyRequest;
+    return (
+      token.kind === 'external' && token.site === everyRequest && this.#pipeline.models.oneOf(token.shape) === null
+    );
   }
 
   /** A call that may look at all that hangs on the request: `res.render(view)`, `JSON.stringify(res.locals)`. */

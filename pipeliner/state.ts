@@ -20,6 +20,7 @@ import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import { everyRequest, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 import type { Flows } from './flows.js';
+import { ImplicitCalls } from './implicit-calls.js';
 import { LastingObjects } from './lasting-objects.js';
 import { ObjectReads } from './object-reads.js';
 
@@ -416,32 +417,13 @@ class Collector {
 
   /** Using an object whose getters, `toString` or `toJSON` change something, or look at what changes, is no mere reading. */
   collectImplicit(): void {
-    const { outsiders, effects, parts } = this.#pipeline;
-    this.#part = parts.outsiders;
-    const unsettled = new Map<number, boolean>();
-    for (const { fn, holder } of outsiders.implicit) {
-      let isUnsettled = unsettled.get(fn);
-      if (isUnsettled === undefined) unsettled.set(fn, (isUnsettled = this.#isUnsettled(fn)));
-      if (!isUnsettled) continue;
-      const op = effects.ops.of(fn)[0] ?? 0;
-      for (const id of this.#pipeline.origins.tokensOf(holder))
-        this.#touch(this.#objectCell(id), Effect.mutate, op, false, false);
-    }
-  }
-
-  #isUnsettled(fn: FunctionId): boolean {
-    const { effects } = this.#pipeline;
-    let found = false;
-    effects.each(fn, (kind, id) => {
-      if (kind !== Effect.read || id < 0) found = true;
-      const root = id < 0 ? null : effects.roots.get(id);
-      if (root?.base !== 'variable') return;
-      const cell = this.#byVariable.get(this.#pipeline.graph.aliases.get(root.id) ?? root.id);
-      if (cell !== undefined && [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch)))
-        found = true;
-    });
-    for (const op of effects.ops.of(fn)) for (const callee of effects.executes(op)) if (callee !== fn) found = true;
-    return found;
+    this.#part = this.#pipeline.parts.outsiders;
+    const isChanged = (variable: ValueId): boolean => {
+      const cell = this.#byVariable.get(variable);
+      return cell !== undefined && [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch));
+    };
+    const calls = new ImplicitCalls(this.#pipeline, (id) => this.#lasting.has(id), isChanged);
+    for (const { token, op } of calls.uses()) this.#touch(this.#objectCell(token), Effect.mutate, op, false, false);
   }
 
   // ------------------------------------------------------------------------------------------- object reads
