@@ -893,7 +893,7 @@ class Solver {
     if ((fn.flags & FunctionFlag.wrapper) !== 0) {
       // A wrapper that calls itself from its copies would be copied for ever.
       const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
-      return this.#copyFor(fn, op, isNested ? deepest : 0);
+      return this.#copyFor(fn, op, isNested ? deepest : this.#depth(caller));
     }
     if (makesInstance(fn, view)) return this.#copyFor(fn, op, this.#depth(caller));
     if (view.only === undefined || !isToldApart(this.#facts, fn)) return fn;

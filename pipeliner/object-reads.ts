@@ -21,6 +21,7 @@ export class ObjectReads {
   readonly #changes: (id: TokenId) => boolean;
   readonly #reach: (tokens: readonly TokenId[]) => readonly TokenId[];
   readonly #held = new Map<ValueId, readonly TokenId[]>();
+  readonly #requestWithin = new Map<ValueId, boolean>();
   #inRequests: readonly TokenId[] | null = null;
   readonly #byFunction = new Map<FunctionId, readonly ObjectRead[]>();
 
@@ -106,7 +107,7 @@ export class ObjectReads {
     if (!isCall(kind)) return false;
     if (kind === Op.method && facts.atomName(facts.c.get(op)) === 'render' && holdsRequest(facts.a.get(op)))
       return true;
-    if (origins.calleesOf(op).length > 0) return false;
+    if (this.#changingInRequests().length === 0 || origins.calleesOf(op).length > 0) return false;
     const call = facts.d.get(op);
     for (let index = 0; index < facts.callCount.get(call); index++)
       if (this.#holdsRequestWithin(facts.argument(call, index))) return true;
@@ -114,6 +115,14 @@ export class ObjectReads {
   }
 
   #holdsRequestWithin(value: ValueId): boolean {
+    const { origins } = this.#pipeline;
+    if (origins.tokensOf(value).length === 0) return false;
+    let holds = this.#requestWithin.get(value);
+    if (holds === undefined) this.#requestWithin.set(value, (holds = this.#findRequestWithin(value)));
+    return holds;
+  }
+
+  #findRequestWithin(value: ValueId): boolean {
     const { origins } = this.#pipeline;
     const seen = new Set<TokenId>();
     const queue = [...origins.tokensOf(value)];
