@@ -11,7 +11,7 @@
 import type { Call, Rupture, ValueRef } from '../models/types.js';
 import type { Budget } from './budget.js';
 import { isCalledByLanguage } from './called-by-language.js';
-import { cloneFunction, cloneSize, isToldApart, markWrappers } from './clone-function.js';
+import { cloneFunction, cloneSize, isToldApart, markWrappers, mayChangeGiven } from './clone-function.js';
 import {
   ANY_PROPERTY,
   type AtomId,
@@ -84,6 +84,8 @@ type Use =
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
   | { readonly kind: 'keep'; readonly from: ValueId }
   | { readonly kind: 'receive'; readonly receiver: ValueId }
+  | { readonly kind: 'arrive'; readonly waiting: Waiting }
+  | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
   | { readonly kind: 'escape' };
 
 /** A call as its callee sees it. */
@@ -96,11 +98,23 @@ interface CallView {
   readonly spread: number;
   readonly isNew: boolean;
   readonly promisified: boolean;
+  /** The arguments are not those that stand in the source. */
+  readonly rearranged?: boolean;
+  readonly awaited?: boolean;
   /** The only receiver of the call, where each has a call of its own. */
   readonly only?: TokenId;
 }
 
+interface Waiting {
+  readonly id: TokenId;
+  readonly called: FunctionId;
+  readonly view: CallView;
+  isDone: boolean;
+}
+
 const tooMany = 120;
+/** Stands for all calls of a function that have their arguments in place. */
+const direct = -1;
 /** Of copies in copies. */
 const deepest = 3;
 
@@ -145,12 +159,15 @@ class Solver {
   readonly #escaped = new Set<FunctionId>();
   readonly #escapedTokens = new Set<TokenId>();
   readonly #called = new Set<FunctionId>();
+  readonly #waiting: Waiting[] = [];
+  readonly #superCalls: { readonly id: TokenId; readonly view: CallView }[] = [];
   /** Names of properties that the language calls by itself, where the program has such properties. */
   readonly #implicit = new Set<AtomId>();
   readonly #receiverOf = new Map<OpId, ValueId>();
   /** Copies by original and call, or receiver. */
   readonly #cloned = new Map<FunctionId, Map<number, FunctionFact>>();
   readonly #depths = new Map<FunctionId, number>();
+  readonly #mayChange = new Map<FunctionId, boolean>();
   #cloneBudget = 0;
   /** Values that come from other modules and packages. */
   readonly #loaded: ValueId[] = [];
@@ -407,7 +424,8 @@ class Solver {
 
   #settle(): void {
     this.#drain();
-    while (this.#copyLateProperties() || this.#loadInherited()) this.#drain();
+    while (this.#copyLateProperties() || this.#loadInherited() || this.#admitSuperCalls() || this.#admitWaiting())
+      this.#drain();
   }
 
   /** What a package's class gives to classes that extend it, where they have nothing of that name themselves. */
@@ -533,6 +551,10 @@ class Solver {
         return;
       case 'receive':
         return this.#receive(token, use.receiver);
+      case 'super':
+        return this.#callSuper(token, use);
+      case 'arrive':
+        return this.#callWaiting(use.waiting);
       case 'escape':
         return this.#escape(token);
     }
@@ -873,6 +895,7 @@ class Solver {
           args: [...token.args, ...view.args],
           spread: view.spread < 0 ? -1 : view.spread + token.args.length,
           promisified: view.promisified || token.promisified,
+          rearranged: view.rearranged === true || token.args.length > 0,
         });
       case 'external':
         return this.#callExternal(token.shape, token.site, view);
@@ -895,10 +918,53 @@ class Solver {
       const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
       return this.#copyFor(fn, op, isNested ? deepest : this.#depth(caller));
     }
-    if (makesInstance(fn, view)) return this.#copyFor(fn, op, this.#depth(caller));
-    if (view.only === undefined || !isToldApart(this.#facts, fn)) return fn;
+    if (makesInstance(fn, view) || (isFactory(fn) && this.#isGivenAny(view)))
+      return this.#copyFor(fn, op, this.#depth(caller));
+    if (view.spread >= 0 || view.rearranged === true) return this.#forRearranged(fn, op);
+    if (view.only === undefined) return this.#forRearranged(fn, direct);
+    if (view.only === UNKNOWN || !isToldApart(this.#facts, fn)) return fn;
     const token = this.#tokens.get(view.only);
     return this.#copyFor(fn, ~view.only, token.kind === 'object' ? this.#depth(this.#facts.fn(token.fn)) : 0);
+  }
+
+  #isGivenAny({ args }: CallView): boolean {
+    return args.some((arg) => this.#held.get(arg).length > 0);
+  }
+
+  /** Where arguments are not where the call has them, it is what the parameters hold that counts: each such call has a copy,
+   *  and all direct calls have one. */
+  #forRearranged(fn: FunctionFact, key: OpId | typeof direct): FunctionFact {
+    if (fn.params.length === 0 || key < direct) return fn;
+    let mayChange = this.#mayChange.get(fn.id);
+    if (mayChange === undefined) this.#mayChange.set(fn.id, (mayChange = mayChangeGiven(this.#facts, fn)));
+    if (!mayChange) return fn;
+    return this.#copyFor(fn, key, key === direct ? 0 : this.#depth(this.#facts.fn(this.#facts.owner.get(key))));
+  }
+
+  /** Whether a factory is given objects shows only when they arrive. */
+  #awaitGiven(id: TokenId, called: FunctionId, view: CallView): boolean {
+    const fn = this.#facts.fn(called);
+    if (view.awaited === true || view.op < 0 || !isFactory(fn) || this.#isGivenAny(view)) return false;
+    const waiting = { id, called, view: { ...view, awaited: true }, isDone: false };
+    this.#waiting.push(waiting);
+    for (const arg of view.args) this.#use(arg, { kind: 'arrive', waiting });
+    return true;
+  }
+
+  #callWaiting(waiting: Waiting): void {
+    if (waiting.isDone) return;
+    waiting.isDone = true;
+    this.#callFunction(waiting.id, waiting.called, waiting.view);
+  }
+
+  /** Nothing arrived. */
+  #admitWaiting(): boolean {
+    let found = false;
+    for (const waiting of this.#waiting.splice(0)) {
+      found ||= !waiting.isDone;
+      this.#callWaiting(waiting);
+    }
+    return found;
   }
 
   /** Copies within copies: what instances make for themselves is told apart no further than this. */
@@ -942,6 +1008,11 @@ class Solver {
   }
 
   #callFunction(id: TokenId, called: FunctionId, view: CallView): void {
+    if (this.#awaitGiven(id, called, view)) return;
+    if (this.#isSuperCall(called, view)) {
+      this.#superCalls.push({ id, view });
+      return this.#use(view.receiver, { kind: 'super', callee: id, called, view });
+    }
     const fn = this.#forCall(this.#facts.fn(called), view);
     const fnId = fn.id;
     if (view.op >= 0) this.#callees.add(view.op, fnId);
@@ -952,6 +1023,30 @@ class Solver {
     else if (!isArrow) this.#edge(view.receiver, fn.receiver);
     if (view.promisified) this.#addPromise(view.op, view.to, NOTHING);
     else if (!view.isNew) this.#edge(fn.result, view.to);
+  }
+
+  /** `super.method()`: what it does to each receiver is told apart as well. */
+  #isSuperCall(called: FunctionId, view: CallView): boolean {
+    if (view.only !== undefined || view.isNew || view.op < 0 || view.receiver === NOTHING) return false;
+    const fn = this.#facts.fn(called);
+    const isDirect = this.#facts.kind.get(view.op) === Op.call && view.receiver === this.#facts.c.get(view.op);
+    return isDirect && (fn.flags & FunctionFlag.classConstructor) === 0 && isToldApart(this.#facts, fn);
+  }
+
+  #callSuper(id: TokenId, { callee, called, view }: Extract<Use, { kind: 'super' }>): void {
+    this.#callFunction(callee, called, { ...view, receiver: this.#holding(id), only: id });
+  }
+
+  /** Of an object that nobody is known to make. */
+  #admitSuperCalls(): boolean {
+    let found = false;
+    for (const { id, view } of this.#superCalls.splice(0)) {
+      const called = this.#tokens.functionOf(id);
+      if (called === null || this.#held.get(view.receiver).length > 0) continue;
+      this.#callFunction(id, called, { ...view, only: UNKNOWN });
+      found = true;
+    }
+    return found;
   }
 
   #passArguments(fn: FunctionFact, args: readonly ValueId[], spread: number): void {
@@ -1105,9 +1200,10 @@ class Solver {
     const token = this.#tokens.get(id);
     const { rupture, op } = use.use;
     if (token.kind === 'object' && rupture.callback === 'functions') return this.#lay(this.#allProperties(id), use);
-    const fnId = this.#tokens.functionOf(id);
-    if (fnId === null) return;
-    const fn = this.#facts.fn(fnId);
+    const called = this.#tokens.functionOf(id);
+    if (called === null) return;
+    const fn = rupture.kind === 'sync' ? this.#forRearranged(this.#facts.fn(called), op) : this.#facts.fn(called);
+    const fnId = fn.id;
     this.#called.add(fnId);
     const bound = token.kind === 'bound' ? token.args : [];
     const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
@@ -1360,6 +1456,10 @@ const assigning = /^(assign|extend|defaults|merge)(In|With|Deep)*$/;
 const flattening = /^(flat|concat|from(Entries|Pairs)|zipObject)/;
 const nesting = /^(groupBy|chunk|partition|zip)$/;
 const byKey = /^(from(Entries|Pairs)|(group|key)By|zipObject)/;
+
+function isFactory(fn: FunctionFact): boolean {
+  return (fn.flags & FunctionFlag.factory) !== 0;
+}
 
 /** A constructor, or a function called as one or as the superclass's. */
 function makesInstance(fn: FunctionFact, view: CallView): boolean {
