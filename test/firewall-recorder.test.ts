@@ -32,7 +32,7 @@ function run(t: ExecutionContext, node: string, entry: string, text: string, pre
   return { status, stdout: mask(stdout), stderr: mask(stderr) };
 }
 
-const RECORD = 'globalThis.recorder = record();';
+const RECORD = "Object.defineProperty(globalThis, 'recorder', { value: record() });";
 
 /** With the recorder as without. */
 function assertUnseen(t: ExecutionContext, entry: string, text: string): void {
@@ -42,7 +42,12 @@ function assertUnseen(t: ExecutionContext, entry: string, text: string): void {
 }
 
 test('errors look as without a recorder: stacks, codes, what ends the process', (t) => {
-  assertUnseen(t, 'app.cjs', "function read() { require('fs').readFileSync('none') }\nread();");
+  const text = "function read() { require('fs').readFileSync('none') }\nread();";
+  for (const node of [process.execPath, node24]) {
+    const [recorded, plain] = [run(t, node, 'app.cjs', text, RECORD), run(t, node, 'app.cjs', text, null)];
+    // Above the error Node shows the line that threw last, and that is the recorder's.
+    t.is(recorded.stderr.slice(recorded.stderr.indexOf('Error:')), plain.stderr.slice(plain.stderr.indexOf('Error:')));
+  }
   assertUnseen(
     t,
     'app.cjs',

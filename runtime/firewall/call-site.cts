@@ -131,7 +131,12 @@ function hideOwnFrames(error: unknown): void {
   if (!(error instanceof Error)) return;
   const { stack } = error;
   if (typeof stack !== 'string' || !stack.includes(__dirname)) return;
-  const kept = stack.split('\n').filter((line) => !(/^\s+at /.test(line) && line.includes(__dirname)));
+  const isFrame = (line: string): boolean => /^\s+at /.test(line);
+  const kept = stack.split('\n').filter((line) => !(isFrame(line) && line.includes(__dirname)));
+  // There was more room than the app asked for.
+  const first = kept.findIndex(isFrame);
+  if (first !== -1 && kept.slice(first).every(isFrame))
+    kept.length = Math.min(kept.length, first + Error.stackTraceLimit);
   // Not an assignment: that would throw where the error is frozen.
   Reflect.set(error, 'stack', kept.join('\n'));
 }

@@ -26,6 +26,8 @@ const MODULES = Object.keys(table.TABLE).filter(
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
 const MAX_CALLS = 100_000;
+/** Frames of ours that may be on the stack when one of Node's functions throws: errors get room for them. */
+const OWN_FRAMES = 8;
 
 /** What Node's loader calls for each module. */
 const LOADERS: ReadonlySet<string> = new Set(['fs.readFileSync', 'fs.realpathSync', 'fs.statSync']);
@@ -57,7 +59,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
 
   return {
     stop,
-    take: (): StartupRecord => ({ facts, calls: new Map(calls), listens: readListens(), tooLarge }),
+    take: (): StartupRecord => ({ facts, calls: copyOf(calls), listens: readListens(), tooLarge }),
     settled: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => whenSettled.push(resolve))),
   };
 
@@ -87,7 +89,8 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
   function recordCall(callee: string): (target: Fn, self: unknown, args: unknown[]) => unknown {
     return function trap(target, self, args): unknown {
       // With a callback it is no call whose result start-up goes on with.
-      if (stopped || inside || typeof args[args.length - 1] === 'function') return callHidden(target, self, args);
+      if (stopped || inside) return Reflect.apply(target, self, args);
+      if (typeof args[args.length - 1] === 'function') return callHidden(target, self, args);
       if (LOADERS.has(callee) && isByLoader(trap as Fn)) return Reflect.apply(target, self, args);
       const key = site(trap);
       if (key === '') return callHidden(target, self, args);
@@ -126,7 +129,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
           return value;
         },
         (error) => {
-          settle(() => ({ kind: 'threw', error: codec.encode(error, charge) }));
+          settle(() => ({ kind: 'threw', error: codec.encode(error, charge, 'no stack') }));
           throw error;
         },
       );
@@ -142,18 +145,17 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     }
   }
 
-  /** One of the frames that an error shows would be ours: it gets room for one more. */
   function call(target: Fn, self: unknown, args: unknown[]): unknown {
     const limit = Error.stackTraceLimit;
     const before = inside;
-    if (typeof limit === 'number') Error.stackTraceLimit = limit + 2;
+    if (typeof limit === 'number') Error.stackTraceLimit = limit + OWN_FRAMES;
     // Node's functions use each other: what happens in here does not happen where the call is answered from the record.
     inside = true;
     try {
       return Reflect.apply(target, self, args);
     } finally {
       inside = before;
-      if (Error.stackTraceLimit === limit + 2) Error.stackTraceLimit = limit;
+      if (Error.stackTraceLimit === limit + OWN_FRAMES) Error.stackTraceLimit = limit;
     }
   }
 
@@ -252,6 +254,12 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     }
     return listens;
   }
+}
+
+function copyOf(calls: ReadonlyMap<string, Outcome[]>): Map<string, Outcome[]> {
+  const copy = new Map<string, Outcome[]>();
+  for (const [key, list] of calls) copy.set(key, [...list]);
+  return copy;
 }
 
 export = { record };
