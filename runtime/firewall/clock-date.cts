@@ -5,6 +5,8 @@
  * It stays for good: programs keep `Date` in tables and compare `value.constructor` with it, so that there has to be one
  * `Date` from the app's first line to its last. When nobody tells the time any more, it is the clock's.
  */
+import callSites = require('./call-site.cjs');
+
 interface Clock {
   /** for `new Date()` and `Date()`; the same function as it was, while nobody tells another time */
   time: (() => number) | null;
@@ -25,12 +27,21 @@ function replaceDate(clock: Clock): { readonly now: () => number } {
     const count = arguments.length;
     if (new.target === Replaced) {
       if (count === 0) return clock.time === null ? new Original() : new Original(clock.time());
-      if (count === 1) return new Plain(only);
+      if (count === 1) return convert(only);
     }
     const made = new.target === Replaced ? Plain : new.target;
     // biome-ignore lint/complexity/noArguments: as above
     const args = count === 0 && clock.time !== null ? [clock.time()] : arguments;
     return Reflect.construct(Plain, args, made);
+  }
+
+  function convert(value: unknown): object {
+    try {
+      return new Plain(value);
+    } catch (error) {
+      callSites.hideOwnFrames(error);
+      throw error;
+    }
   }
 
   for (const key of Reflect.ownKeys(Original)) {

@@ -3,6 +3,7 @@
  * Gives:   a `process` and a `worker_threads` that say the same in this thread. What a program does to its process is
  *          done to nothing at start-up; later it is home's to do.
  */
+import cluster = require('node:cluster');
 import path = require('node:path');
 import workerThreads = require('node:worker_threads');
 import patching = require('./patches.cjs');
@@ -58,6 +59,9 @@ function lookLikeHome(patches: Patches, facts: ProcessFacts): void {
   for (const [key, value] of Object.entries(ofProcess)) patches.put(process, key, { value });
   const ofThread = { isMainThread: true, parentPort: null, workerData: null, threadId: 0, resourceLimits: {} };
   for (const [key, value] of Object.entries(ofThread)) patches.put(workerThreads, key, { value });
+  const { isClusterWorker } = facts;
+  const ofCluster = { isWorker: isClusterWorker, isPrimary: !isClusterWorker, isMaster: !isClusterWorker };
+  for (const [key, value] of Object.entries(ofCluster)) patches.put(cluster, key, { value });
 }
 
 function beginWithEnv(env: { readonly [name: string]: string }): void {

@@ -26,8 +26,11 @@ const direntKinds = [
   ['isBlockDevice', 'UV_DIRENT_BLOCK'],
 ] as const;
 
-/** `count` is told how many bytes are kept. */
-function encode(value: unknown, count: (bytes: number) => void): Encoded {
+/**
+ * `count` is told how many bytes are kept. An error's stack is made when somebody asks for it, and from then on Node
+ * does not know any more where the error came from; what nobody catches would be shown without its line.
+ */
+function encode(value: unknown, count: (bytes: number) => void, stacks: 'stack' | 'no stack' = 'stack'): Encoded {
   // Objects that occur twice occur twice in the copy too: a structured clone keeps that.
   const done = new Map<object, Encoded>();
   return visit(value);
@@ -91,7 +94,8 @@ function encode(value: unknown, count: (bytes: number) => void): Encoded {
     const { name } = at;
     if (name !== at.constructor.name) entries.push(['name', name]);
     // Read here and not by descriptor: newer versions keep the stack behind an accessor.
-    entries.push(['message', at.message], ['stack', typeof at.stack === 'string' ? at.stack : '']);
+    const stack = stacks === 'stack' ? at.stack : `${name}: ${at.message}`;
+    entries.push(['message', at.message], ['stack', typeof stack === 'string' ? stack : '']);
     for (const key of Object.keys(at)) {
       if (key !== 'message' && key !== 'stack') entries.push([key, visit(Reflect.get(at, key))]);
     }

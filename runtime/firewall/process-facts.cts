@@ -2,7 +2,6 @@
  * Reads:   the process, before the app's first line.
  * Gives:   what the app can see of it, as data.
  */
-import cluster = require('node:cluster');
 import tty = require('node:tty');
 
 import type { ProcessFacts, StreamFacts } from './startup-record.cjs';
@@ -25,9 +24,17 @@ function read(): ProcessFacts {
     stdinIsTTY: tty.isatty(0),
     stdout: readStream(1),
     stderr: readStream(2),
-    isClusterWorker: Reflect.get(cluster, 'isWorker') === true,
+    isClusterWorker: isClusterWorker(),
     timeOrigin: performance.timeOrigin,
   };
+}
+
+/** Node has loaded `cluster` by itself in a worker of a cluster; elsewhere loading it takes long. */
+function isClusterWorker(): boolean {
+  const loaded: unknown = Reflect.get(process, 'moduleLoadList');
+  if (!Array.isArray(loaded) || !loaded.includes('NativeModule cluster')) return false;
+  const cluster: unknown = require('node:cluster');
+  return typeof cluster === 'object' && cluster !== null && Reflect.get(cluster, 'isWorker') === true;
 }
 
 function readEnv(): { [name: string]: string } {

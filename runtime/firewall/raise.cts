@@ -38,6 +38,8 @@ const PRELOADED = [
   'zlib',
 ];
 
+const QUIET_TURNS = 5;
+
 const { setImmediate } = globalThis;
 const { getActiveResourcesInfo, exit } = process;
 
@@ -138,15 +140,14 @@ function replayTime(wall: Wall, now: () => number, above: Fn): number {
   return now();
 }
 
-/** Start-up is over when nothing that calls back is under way, twice in a row. */
+/**
+ * Start-up is over when nothing that calls back is under way, some turns in a row. What Node reads for its own loader
+ * is under way too.
+ */
 async function settled(wall: Wall): Promise<void> {
-  for (let quiet = 0; quiet < 3; quiet += 1) {
+  for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
     await new Promise<void>((resolve) => wall.outside(() => setImmediate(resolve)));
-    const busy =
-      wall.pending > 0 ||
-      getActiveResourcesInfo
-        .call(process)
-        .some((kind) => /^(FSReq|FSReqPromise|FSReqCallback|ZLIB|.*REQUEST$|.*JOB$)/i.test(kind));
+    const busy = wall.pending > 0 || getActiveResourcesInfo.call(process).some((kind) => /REQ|JOB/i.test(kind));
     if (busy) quiet = -1;
   }
 }

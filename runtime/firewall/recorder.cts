@@ -18,15 +18,21 @@ import type { Encoded, Outcome, Recorder, StartupRecord, Written } from './start
 type Fn = (this: unknown, ...args: unknown[]) => unknown;
 
 const RECORDED: readonly string[] = ['clock', 'random', 'read', 'effect', 'run', 'promise', 'promise-effect'];
-/** Modules of the table with anything to record. */
-const MODULES = Object.keys(table.TABLE).filter((module) =>
-  RECORDED.some((kind) => kind in (table.TABLE[module] ?? {})),
+/** Modules of the table with anything to record that start-up may go on with. Loading others would only cost. */
+const LEFT_OUT: readonly string[] = ['v8', 'inspector', 'timers', 'perf_hooks'];
+const MODULES = Object.keys(table.TABLE).filter(
+  (module) => !LEFT_OUT.includes(module) && RECORDED.some((kind) => kind in (table.TABLE[module] ?? {})),
 );
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
 const MAX_CALLS = 100_000;
+/** Frames of ours that may be on the stack when one of Node's functions throws: errors get room for them. */
+const OWN_FRAMES = 8;
 
-const { readCallSite, hideOwnFrames } = callSites;
+/** What Node's loader calls for each module. */
+const LOADERS: ReadonlySet<string> = new Set(['fs.readFileSync', 'fs.realpathSync', 'fs.statSync']);
+
+const { readKey, isByLoader, hideOwnFrames } = callSites;
 
 function record(limits: { readonly bytes?: number; readonly calls?: number } = {}): Recorder {
   const maxBytes = limits.bytes ?? MAX_BYTES;
@@ -53,7 +59,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
 
   return {
     stop,
-    take: (): StartupRecord => ({ facts, calls: new Map(calls), listens: readListens(), tooLarge }),
+    take: (): StartupRecord => ({ facts, calls: copyOf(calls), listens: readListens(), tooLarge }),
     settled: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => whenSettled.push(resolve))),
   };
 
@@ -83,8 +89,10 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
   function recordCall(callee: string): (target: Fn, self: unknown, args: unknown[]) => unknown {
     return function trap(target, self, args): unknown {
       // With a callback it is no call whose result start-up goes on with.
-      if (stopped || inside || typeof args[args.length - 1] === 'function') return callHidden(target, self, args);
-      const { key } = site(trap);
+      if (stopped || inside) return Reflect.apply(target, self, args);
+      if (typeof args[args.length - 1] === 'function') return callHidden(target, self, args);
+      if (LOADERS.has(callee) && isByLoader(trap as Fn)) return Reflect.apply(target, self, args);
+      const key = site(trap);
       if (key === '') return callHidden(target, self, args);
       let result: unknown;
       try {
@@ -103,7 +111,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     return function trap(target, self, args): unknown {
       const result = callHidden(target, self, args);
       if (stopped || inside || !(result instanceof Promise)) return result;
-      const { key } = site(trap);
+      const key = site(trap);
       if (key === '') return result;
       const list = listOf(`${callee}|${key}`);
       const index = list.length;
@@ -121,30 +129,33 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
           return value;
         },
         (error) => {
-          settle(() => ({ kind: 'threw', error: codec.encode(error, charge) }));
+          settle(() => ({ kind: 'threw', error: codec.encode(error, charge, 'no stack') }));
           throw error;
         },
       );
     };
   }
 
-  function site(trap: Fn | ((...args: never[]) => unknown)): { readonly key: string } {
+  function site(trap: Fn | ((...args: never[]) => unknown)): string {
     inside = true;
     try {
-      return readCallSite(trap as Fn);
+      return readKey(trap as Fn);
     } finally {
       inside = false;
     }
   }
 
-  /** One of the frames that an error shows would be ours: it gets room for one more. */
   function call(target: Fn, self: unknown, args: unknown[]): unknown {
     const limit = Error.stackTraceLimit;
-    if (typeof limit === 'number') Error.stackTraceLimit = limit + 2;
+    const before = inside;
+    if (typeof limit === 'number') Error.stackTraceLimit = limit + OWN_FRAMES;
+    // Node's functions use each other: what happens in here does not happen where the call is answered from the record.
+    inside = true;
     try {
       return Reflect.apply(target, self, args);
     } finally {
-      if (Error.stackTraceLimit === limit + 2) Error.stackTraceLimit = limit;
+      inside = before;
+      if (Error.stackTraceLimit === limit + OWN_FRAMES) Error.stackTraceLimit = limit;
     }
   }
 
@@ -159,7 +170,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
 
   function recordedTime(now: () => number): number {
     const time = now();
-    const { key } = site(clock.time as Fn);
+    const key = site(clock.time as Fn);
     if (key !== '') keep(`Date|${key}`, () => ({ kind: 'gave', value: time }));
     return time;
   }
@@ -227,7 +238,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     patches.wrap(net.Server.prototype, 'listen', () => ({
       apply: function trap(target, self, args): unknown {
         const result = callHidden(target, self, args);
-        if (self instanceof net.Server) listening.push({ key: site(trap).key, server: new WeakRef(self) });
+        if (self instanceof net.Server) listening.push({ key: site(trap), server: new WeakRef(self) });
         return result;
       },
     }));
@@ -243,6 +254,12 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     }
     return listens;
   }
+}
+
+function copyOf(calls: ReadonlyMap<string, Outcome[]>): Map<string, Outcome[]> {
+  const copy = new Map<string, Outcome[]>();
+  for (const [key, list] of calls) copy.set(key, [...list]);
+  return copy;
 }
 
 export = { record };

@@ -2,6 +2,7 @@
  * Reads:   the kind of a function, from the table.
  * Gives:   what the firewall does when it is called, for all kinds but `special`.
  */
+import fs = require('node:fs');
 import patching = require('./patches.cjs');
 import table = require('./table.cjs');
 import walls = require('./wall.cjs');
@@ -56,10 +57,17 @@ function effectKindOf(module: string): EffectKind {
   return module === 'worker_threads' ? 'thread' : 'other';
 }
 
+/** Opening a file to read it, and closing it, changes nothing outside. */
+function isHarmless(callee: string, [, flags]: readonly unknown[]): boolean {
+  if (callee === 'fs.closeSync' || callee === 'fs.close') return true;
+  if (callee !== 'fs.openSync' && callee !== 'fs.open') return false;
+  return flags == null || flags === 'r' || flags === 'rs' || flags === fs.constants.O_RDONLY || isFunction(flags);
+}
+
 function told(wall: Wall, kind: EffectKind, callee: string, atStartup: Trap): Trap {
   return function trap(target, self, args) {
     if (wall.up) return atStartup(target, self, args);
-    if (wall.isArmed) wall.effect(kind, callee);
+    if (wall.isArmed && !isHarmless(callee, args)) wall.effect(kind, callee);
     return apply(target, self, args);
   };
 }
@@ -72,9 +80,15 @@ function replay(wall: Wall, callee: string): Trap {
     if (isFunction(args[args.length - 1])) return neverCallsBack(wall, callee, site);
     const outcome = wall.next(callee, site);
     if (outcome?.kind === 'gave' || outcome?.kind === 'threw') return walls.answer(callee, outcome, args);
+    if (movesHomesFile(wall, callee, args)) return wall.giveUp(`${callee} at ${site.at}: home did not read there`);
     wall.miss(callee, site, 'real');
     return wall.outside(() => apply(target, self, args));
   };
+}
+
+/** Threads share open files: reading one that home has opened would move home's position in it. */
+function movesHomesFile(wall: Wall, callee: string, [file]: readonly unknown[]): boolean {
+  return callee.startsWith('fs.') && callee !== 'fs.fstatSync' && typeof file === 'number' && !wall.opened.has(file);
 }
 
 function replayEffect(wall: Wall, callee: string): Trap {
@@ -84,6 +98,12 @@ function replayEffect(wall: Wall, callee: string): Trap {
     if (site.byLoader) return wall.outside(() => apply(target, self, args));
     const outcome = wall.next(callee, site);
     if (outcome?.kind === 'gave' || outcome?.kind === 'threw') return walls.answer(callee, outcome, args);
+    if (callee === 'fs.openSync' && isHarmless(callee, args)) {
+      wall.miss(callee, site, 'real');
+      const opened = wall.outside(() => apply(target, self, args));
+      wall.opened.add(opened);
+      return opened;
+    }
     // Node's own calls on behalf of the app: no result of theirs is the app's.
     if (site.key !== '') wall.miss(callee, site, 'nothing');
     return undefined;

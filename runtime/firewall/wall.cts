@@ -33,6 +33,8 @@ class Wall {
   isArmed = false;
   /** Calls that go on in another thread of Node's and will call back. */
   pending = 0;
+  /** Files that this thread has really opened, to read. */
+  readonly opened = new Set<unknown>();
   readonly blocked: Blocked[] = [];
   readonly misses: Miss[] = [];
   readonly #used = new Map<string, number>();

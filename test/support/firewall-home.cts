@@ -19,6 +19,7 @@ process.argv.splice(1, 2, entry);
 const { parentPort, Worker } = workers;
 void parentPort;
 
+Reflect.set(fs, 'fromTheFuture', () => fs.appendFileSync('future', 'x'));
 const recorder = recording.record();
 Reflect.set(globalThis, 'seen', {});
 Reflect.set(globalThis, 'started', () => void startReplica());

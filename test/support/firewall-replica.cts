@@ -2,16 +2,20 @@
  * Reads:   a record and the path of a program, as worker data.
  * Gives:   to its parent: what the program saw behind the firewall, what was stopped, and what it does once it is lifted.
  */
+import fs = require('node:fs');
 import url = require('node:url');
 import workers = require('node:worker_threads');
 import raising = require('../../runtime/firewall/raise.cjs');
 
 const { parentPort, workerData } = workers;
 const { exit } = process;
+// As a function of a Node version that the table does not know.
+Reflect.set(fs, 'fromTheFuture', () => fs.appendFileSync('future', 'x'));
 const firewall = raising.raise(workerData.record, { ownEnv: true, repeatable: (name) => name === 'pool' });
 Reflect.set(globalThis, 'seen', {});
 Reflect.set(globalThis, 'started', () => {});
 firewall.gaveUp((gaveUp) => parentPort?.postMessage({ gaveUp }));
+Reflect.set(globalThis, 'inReplica', true);
 void run();
 
 async function run(): Promise<void> {
