@@ -141,4 +141,4 @@ function hideOwnFrames(error: unknown): void {
   Reflect.set(error, 'stack', kept.join('\n'));
 }
 
-export = { readKey, readCallSite, isByLoader, hideOwnFrames };
+export = { packageOf, readKey, readCallSite, isByLoader, hideOwnFrames };
