@@ -142,6 +142,7 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
     process: (name, args) => now({ kind: 'process', name, args }),
     listen: () => {},
     effect: (effect, what) => now({ kind: 'effect', effect, what }),
+    dead: (what) => runs.failAll(what, 'it is alive on the main thread only'),
   });
   runs.onBegin(() => firewall.armed());
   process.on('uncaughtExceptionMonitor', (error) => {
