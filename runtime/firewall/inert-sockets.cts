@@ -13,6 +13,7 @@ import http = require('node:http');
 import http2 = require('node:http2');
 import net = require('node:net');
 import patching = require('./patches.cjs');
+import callSites = require('./call-site.cjs');
 import inertTimers = require('./inert-timers.cjs');
 import table = require('./table.cjs');
 import walls = require('./wall.cjs');
@@ -40,7 +41,7 @@ function stopConnections(wall: Wall, patches: Patches, dead: WeakSet<object>): v
     apply: function trap(target, self, args) {
       if (!wall.stops || !(self instanceof net.Socket)) {
         if (wall.isArmed) wall.effect('network', 'net.connect');
-        return apply(target, self, args);
+        return callSites.callHidden(target, self, args);
       }
       wall.note('net.connect', wall.site(trap));
       dead.add(self);
@@ -93,7 +94,7 @@ function stopDatagrams(wall: Wall, patches: Patches): void {
       apply: function trap(target, self, args) {
         if (!wall.stops) {
           if (wall.isArmed && name === 'send') wall.effect('network', 'dgram.send');
-          return apply(target, self, args);
+          return callSites.callHidden(target, self, args);
         }
         wall.note(`dgram.${name}`, wall.site(trap));
         return name === 'bind' ? self : undefined;

@@ -26,22 +26,30 @@ const MODULES = Object.keys(table.TABLE).filter(
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
 const MAX_CALLS = 100_000;
-/** Frames of ours that may be on the stack when one of Node's functions throws: errors get room for them. */
-const OWN_FRAMES = 8;
+/** Of chance and clock: what comes after that is real in replicas too. */
+const MAX_QUICK_CALLS = 20_000;
 
 /** What Node's loader calls for each module. */
 const LOADERS: ReadonlySet<string> = new Set(['fs.readFileSync', 'fs.realpathSync', 'fs.statSync']);
 
-const { readKey, isByLoader, hideOwnFrames } = callSites;
+const { readKey, isByLoader } = callSites;
 
-function record(limits: { readonly bytes?: number; readonly calls?: number } = {}): Recorder {
+interface Limits {
+  readonly bytes?: number;
+  readonly calls?: number;
+  readonly quickCalls?: number;
+}
+
+function record(limits: Limits = {}): Recorder {
   const maxBytes = limits.bytes ?? MAX_BYTES;
   const maxCalls = limits.calls ?? MAX_CALLS;
+  const maxQuickCalls = limits.quickCalls ?? MAX_QUICK_CALLS;
   const facts = processFacts.read();
   const patches = new patching.Patches();
   const calls = new Map<string, Outcome[]>();
   const listening: { readonly key: string; readonly server: WeakRef<net.Server> }[] = [];
   const clock: { time: (() => number) | null } = { time: null };
+  const quickCalls = new Map<string, number>();
   let bytes = 0;
   let count = 0;
   let pending = 0;
@@ -59,9 +67,19 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
 
   return {
     stop,
-    take: (): StartupRecord => ({ facts, calls: copyOf(calls), listens: readListens(), tooLarge }),
+    take: (): StartupRecord => ({
+      facts,
+      calls: copyOf(calls),
+      exhausted: exhausted(),
+      listens: readListens(),
+      tooLarge,
+    }),
     settled: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => whenSettled.push(resolve))),
   };
+
+  function exhausted(): string[] {
+    return [...quickCalls].filter(([, asked]) => asked >= maxQuickCalls).map(([callee]) => callee);
+  }
 
   function stop(): void {
     if (stopped) return;
@@ -78,15 +96,29 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
         const place = patching.placeOf(holder, member);
         if (place === null) continue;
         const callee = `${module}.${member}`;
-        const isPromise = kind === 'promise' || kind === 'promise-effect';
-        patches.wrap(place.holder, place.key, () => ({
-          apply: isPromise ? recordPromise(callee) : recordCall(callee),
-        }));
+        patches.wrap(place.holder, place.key, () => handlerFor(callee, kind));
       }
     }
   }
 
-  function recordCall(callee: string): (target: Fn, self: unknown, args: unknown[]) => unknown {
+  function handlerFor(callee: string, kind: string): ProxyHandler<Fn> {
+    const isPromise = kind === 'promise' || kind === 'promise-effect';
+    const handler: ProxyHandler<Fn> = { apply: isPromise ? recordPromise(callee) : recordCall(callee, quick) };
+    return handler;
+
+    function quick(): void {
+      if ((kind === 'clock' || kind === 'random') && isExhausted(callee)) Reflect.deleteProperty(handler, 'apply');
+    }
+  }
+
+  /** True once a program has asked so often for chance or time that recording it would hold it up. */
+  function isExhausted(callee: string): boolean {
+    const asked = (quickCalls.get(callee) ?? 0) + 1;
+    quickCalls.set(callee, asked);
+    return asked >= maxQuickCalls;
+  }
+
+  function recordCall(callee: string, recorded: () => void): (target: Fn, self: unknown, args: unknown[]) => unknown {
     return function trap(target, self, args): unknown {
       // With a callback it is no call whose result start-up goes on with.
       if (stopped || inside) return Reflect.apply(target, self, args);
@@ -96,13 +128,13 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
       if (key === '') return callHidden(target, self, args);
       let result: unknown;
       try {
-        result = call(target, self, args);
+        result = callHidden(target, self, args);
       } catch (error) {
-        hideOwnFrames(error);
         keepError(`${callee}|${key}`, error);
         throw error;
       }
       keep(`${callee}|${key}`, () => ({ kind: 'gave', value: encodeResult(result, args), ...written(callee, args) }));
+      recorded();
       return result;
     };
   }
@@ -145,26 +177,14 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     }
   }
 
-  function call(target: Fn, self: unknown, args: unknown[]): unknown {
-    const limit = Error.stackTraceLimit;
+  /** Node's functions use each other: what happens in here does not happen where the call is answered from the record. */
+  function callHidden(target: Fn, self: unknown, args: unknown[]): unknown {
     const before = inside;
-    if (typeof limit === 'number') Error.stackTraceLimit = limit + OWN_FRAMES;
-    // Node's functions use each other: what happens in here does not happen where the call is answered from the record.
     inside = true;
     try {
-      return Reflect.apply(target, self, args);
+      return callSites.callHidden(target, self, args);
     } finally {
       inside = before;
-      if (Error.stackTraceLimit === limit + OWN_FRAMES) Error.stackTraceLimit = limit;
-    }
-  }
-
-  function callHidden(target: Fn, self: unknown, args: unknown[]): unknown {
-    try {
-      return call(target, self, args);
-    } catch (error) {
-      hideOwnFrames(error);
-      throw error;
     }
   }
 
@@ -172,6 +192,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     const time = now();
     const key = site(clock.time as Fn);
     if (key !== '') keep(`Date|${key}`, () => ({ kind: 'gave', value: time }));
+    if (isExhausted('Date')) clock.time = null;
     return time;
   }
 

@@ -91,6 +91,11 @@ class Wall {
     return outcome;
   }
 
+  /** The record has no more of this: asking it would only hold up a program that asks often. */
+  isExhausted(callee: string): boolean {
+    return this.#record.exhausted.includes(callee);
+  }
+
   listensAt({ key }: Site): unknown {
     const place = `listen|${key}`;
     const index = this.#used.get(place) ?? 0;
