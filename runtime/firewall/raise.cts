@@ -124,9 +124,11 @@ function alignClock(wall: Wall, patches: Patches, offset: number): void {
   for (const holder of patching.holdersOf('performance')) {
     patches.wrap(holder, 'now', (original) => {
       const aligned: Fn = () => Number(Reflect.apply(original, performance, [])) + offset;
-      const startup = tableTraps.handlerFor(wall, 'performance', 'now')?.apply;
+      const startup = tableTraps.handlerFor(wall, 'performance', 'now');
       return {
-        apply: (_target, self, args) => (wall.up ? startup?.(aligned, self, args) : aligned()),
+        apply(_target, self, args) {
+          return wall.up && startup?.apply !== undefined ? startup.apply(aligned, self, args) : aligned();
+        },
       };
     });
   }
