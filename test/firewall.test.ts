@@ -312,6 +312,22 @@ Promise.resolve().then(() => (seen.second = make()));`;
   assertSame(t, await runStartup(t, 'app.cjs', { 'app.cjs': text }));
 });
 
+test('what is made of chance inside of Node differs, and is named', async (t) => {
+  const text = `
+const crypto = require('crypto');
+const { privateKey } = crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' });
+seen.signature = crypto.createSign('sha256').update('x').sign(privateKey, 'hex');
+seen.once = crypto.sign('sha256', Buffer.from('x'), privateKey).toString('hex');
+crypto.createECDH('secp256k1').generateKeys();
+setTimeout(() => started(), 10);`;
+  const run = await runStartup(t, 'app.cjs', { 'app.cjs': text });
+  assertSame(t, run);
+  t.deepEqual(
+    run.report.misses.map(({ what }) => what),
+    ['ECDH.generateKeys'],
+  );
+});
+
 test('a program that asks for chance and time again and again is not held up', async (t) => {
   const text = `
 const fs = require('fs');
@@ -364,11 +380,11 @@ seen.aborted = AbortSignal.timeout(1).aborted;
 events.once(process, 'SIGUSR1');
 for (const each of [socket, secure]) each.destroy();
 fs.unwatchFile('child.cjs');
-setTimeout(() => { child.kill(); channel.close(); worker.terminate(); started() }, 100);
+child.once('message', () => { child.kill(); channel.close(); worker.terminate(); started() });
 `;
   const tree = {
     'app.cjs': text,
-    'child.cjs': "require('fs').appendFileSync('forks', 'x'); setInterval(() => {}, 1000);",
+    'child.cjs': "require('fs').appendFileSync('forks', 'x'); process.send('up'); setInterval(() => {}, 1000);",
   };
   for (const options of [{}, { node: node24 }]) {
     const run = await runStartup(t, 'app.cjs', tree, options);

@@ -19,7 +19,7 @@ const { apply } = Reflect;
 const { callHidden } = callSites;
 
 /** Kinds that are of no interest any more once the firewall is lifted. */
-const TEMPORARY: ReadonlySet<string> = new Set(['clock', 'random', 'read', 'later', 'compute', 'promise']);
+const TEMPORARY: ReadonlySet<string> = new Set(['clock', 'random', 'read', 'unlike', 'later', 'compute', 'promise']);
 
 /** `undefined`: the function stays as it is. */
 function handlerFor(wall: Wall, module: string, member: string): Handler | undefined {
@@ -34,6 +34,8 @@ function handlerFor(wall: Wall, module: string, member: string): Handler | undef
     case 'random':
     case 'read':
       return replayHandler(wall, callee);
+    case 'unlike':
+      return { apply: unlike(wall, callee) };
     case 'later':
       return { apply: module === 'LockManager' ? neverSettles(wall, callee) : never(wall, callee) };
     case 'compute':
@@ -91,6 +93,13 @@ function replay(wall: Wall, callee: string, giveWay: () => void): Trap {
     wall.miss(callee, site, 'real');
     if (wall.isExhausted(callee)) giveWay();
     return wall.outside(() => callHidden(target, self, args));
+  };
+}
+
+function unlike(wall: Wall, callee: string): Trap {
+  return function trap(target, self, args) {
+    if (wall.stops) wall.miss(callee, wall.site(trap), 'real');
+    return apply(target, self, args);
   };
 }
 
