@@ -110,7 +110,8 @@ function stopProcess(wall: Wall, patches: Patches, facts: ProcessFacts): void {
         if (name !== 'exit' && name !== 'reallyExit') return wall.hooks.process(name, args);
         // For good: what the runtime does to end this thread is real.
         wall.passing += 1;
-        return wall.hooks.exit(args[0]);
+        apply(wall.hooks.exit, wall.hooks, [args[0]]);
+        return apply(target, self, args);
       },
     }));
   }

@@ -29,6 +29,7 @@ function stopSockets(wall: Wall, temporary: Patches, lasting: Patches): void {
   const dead = new WeakSet<object>();
   stopConnections(wall, lasting, dead);
   stopWrites(wall, lasting, dead);
+  stopDescriptors(wall, temporary);
   stopRequests(wall, temporary);
   stopDatagrams(wall, lasting);
   stopNames(wall, temporary);
@@ -81,6 +82,26 @@ function stopWrites(wall: Wall, patches: Patches, dead: WeakSet<object>): void {
       return apply(target, self, args);
     },
   }));
+}
+
+/** All threads share open files: a socket made of one takes it from home, and closes it for home too. */
+function stopDescriptors(wall: Wall, patches: Patches): void {
+  for (const name of ['Socket', 'Stream']) {
+    patches.wrap(net, name, () => ({
+      construct: function trap(target, args, newTarget) {
+        const [options] = args;
+        if (
+          wall.stops &&
+          typeof options === 'object' &&
+          options !== null &&
+          typeof Reflect.get(options, 'fd') === 'number'
+        ) {
+          wall.giveUp(`a socket of an open file is made at ${wall.site(trap).at}`);
+        }
+        return Reflect.construct(target, args, newTarget);
+      },
+    }));
+  }
 }
 
 /** A request of start-up takes no place in its agent, where later ones would wait behind it. */
