@@ -13,6 +13,8 @@ import patching = require('./patches.cjs');
 import processFacts = require('./process-facts.cjs');
 import table = require('./table.cjs');
 
+import unseenCall = require('./unseen-call.cjs');
+
 import type { Encoded, Outcome, Recorder, StartupRecord, Written } from './startup-record.cjs';
 
 type Fn = (this: unknown, ...args: unknown[]) => unknown;
@@ -27,7 +29,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
 const MAX_CALLS = 100_000;
 /** Of chance and clock: what comes after that is real in replicas too. */
-const MAX_QUICK_CALLS = 20_000;
+const MAX_QUICK_CALLS = 5_000;
 
 /** What Node's loader calls for each module. */
 const LOADERS: ReadonlySet<string> = new Set(['fs.readFileSync', 'fs.realpathSync', 'fs.statSync']);
@@ -46,6 +48,7 @@ function record(limits: Limits = {}): Recorder {
   const maxQuickCalls = limits.quickCalls ?? MAX_QUICK_CALLS;
   const facts = processFacts.read();
   const patches = new patching.Patches();
+  const unseen = new unseenCall.UnseenCalls();
   const calls = new Map<string, Outcome[]>();
   const listening: { readonly key: string; readonly server: WeakRef<net.Server> }[] = [];
   const clock: { time: (() => number) | null } = { time: null };
@@ -86,6 +89,7 @@ function record(limits: Limits = {}): Recorder {
     stopped = true;
     clock.time = null;
     patches.restore();
+    unseen.close();
   }
 
   function recordModule(module: string): void {
@@ -103,11 +107,12 @@ function record(limits: Limits = {}): Recorder {
 
   function handlerFor(callee: string, kind: string): ProxyHandler<Fn> {
     const isPromise = kind === 'promise' || kind === 'promise-effect';
-    const handler: ProxyHandler<Fn> = { apply: isPromise ? recordPromise(callee) : recordCall(callee, quick) };
+    const isQuick = kind === 'clock' || kind === 'random';
+    const handler: ProxyHandler<Fn> = { apply: isPromise ? recordPromise(callee) : recordCall(callee, isQuick, quick) };
     return handler;
 
     function quick(): void {
-      if ((kind === 'clock' || kind === 'random') && isExhausted(callee)) Reflect.deleteProperty(handler, 'apply');
+      if (isQuick && isExhausted(callee)) Reflect.deleteProperty(handler, 'apply');
     }
   }
 
@@ -118,7 +123,11 @@ function record(limits: Limits = {}): Recorder {
     return asked >= maxQuickCalls;
   }
 
-  function recordCall(callee: string, recorded: () => void): (target: Fn, self: unknown, args: unknown[]) => unknown {
+  function recordCall(
+    callee: string,
+    isQuick: boolean,
+    recorded: () => void,
+  ): (target: Fn, self: unknown, args: unknown[]) => unknown {
     return function trap(target, self, args): unknown {
       // With a callback it is no call whose result start-up goes on with.
       if (stopped || inside) return Reflect.apply(target, self, args);
@@ -128,7 +137,8 @@ function record(limits: Limits = {}): Recorder {
       if (key === '') return callHidden(target, self, args);
       let result: unknown;
       try {
-        result = callHidden(target, self, args);
+        // Clocks do not fail, and are asked often.
+        result = isQuick ? callSites.callHidden(target, self, args) : callHidden(target, self, args);
       } catch (error) {
         keepError(`${callee}|${key}`, error);
         throw error;
@@ -141,8 +151,9 @@ function record(limits: Limits = {}): Recorder {
 
   function recordPromise(callee: string): (target: Fn, self: unknown, args: unknown[]) => unknown {
     return function trap(target, self, args): unknown {
+      if (stopped || inside) return Reflect.apply(target, self, args);
       const result = callHidden(target, self, args);
-      if (stopped || inside || !(result instanceof Promise)) return result;
+      if (!(result instanceof Promise)) return result;
       const key = site(trap);
       if (key === '') return result;
       const list = listOf(`${callee}|${key}`);
@@ -182,7 +193,7 @@ function record(limits: Limits = {}): Recorder {
     const before = inside;
     inside = true;
     try {
-      return callSites.callHidden(target, self, args);
+      return unseen.call(target, self, args);
     } finally {
       inside = before;
     }
@@ -258,7 +269,7 @@ function record(limits: Limits = {}): Recorder {
   function recordListens(): void {
     patches.wrap(net.Server.prototype, 'listen', () => ({
       apply: function trap(target, self, args): unknown {
-        const result = callHidden(target, self, args);
+        const result = callSites.callHidden(target, self, args);
         if (self instanceof net.Server) listening.push({ key: site(trap), server: new WeakRef(self) });
         return result;
       },
