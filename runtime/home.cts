@@ -66,18 +66,15 @@ function start(starter: string): void {
   runMain();
 }
 
-/** For whoever has set a registry and knows the texts: `entry` is run as if Node had been given it, as `argv1` says. */
+/** For whoever has set a registry and knows the texts: what `process.argv` names is run as if Node had been given it. */
 function launch(entry: Launch): void {
   replaceTexts(entry.emitted);
   forget(entry.ownFiles);
-  process.argv.splice(1, process.argv.length - 1, entry.argv1, ...entry.args);
   runMain();
 }
 
 interface Launch {
   readonly emitted: ReadonlyMap<string, Emitted>;
-  readonly argv1: string;
-  readonly args: readonly string[];
   /** Modules that were loaded before the app and are none of its business. */
   readonly ownFiles: readonly string[];
 }

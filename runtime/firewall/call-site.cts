@@ -95,7 +95,7 @@ function giveFrames(_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[]
 }
 
 function isLoader(frames: readonly NodeJS.CallSite[]): boolean {
-  const caller = frames.find((frame) => !isNodesFile(frame));
+  const caller = frames.find((frame) => !isNodesFile(frame) && fileOf(frame)?.startsWith(runtimeFolder) !== true);
   return caller?.getFileName()?.startsWith('node:internal/modules/') === true;
 }
 
