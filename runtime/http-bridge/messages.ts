@@ -115,7 +115,8 @@ export type Step =
   /** Something was put on `req` or `res` that home does not get, now that the response has ended. */
   | { readonly do: 'lost'; readonly what: string; readonly why: string }
   | { readonly do: 'next'; readonly arg: readonly unknown[]; readonly fixes: readonly Fix[] | null }
-  | { readonly do: 'threw' | 'rejected'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null };
+  | { readonly do: 'threw'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }
+  | { readonly do: 'rejected'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null };
 
 export type ToHome =
   | { readonly kind: 'steps'; readonly id: ExchangeId; readonly steps: readonly Step[] }

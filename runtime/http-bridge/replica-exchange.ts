@@ -15,6 +15,7 @@ import type { Changes, Chunk, Envelope, ExchangeId, ResponseState, Step, ToHome,
 import { type AppNames, ExchangeRefs } from './names.js';
 import { Given } from './properties.js';
 import { type Information, type Recorded, type Recorder, recorders, recordResponses } from './record-response.js';
+import { isThenable } from './run-at-home.js';
 import { catchUp, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
 import { type SocketOwner, StandInSocket } from './stand-in-socket.js';
 
@@ -496,8 +497,4 @@ function plainArgument(arg: unknown): unknown {
   const plain: { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(arg)) plain[name] = plainArgument(value);
   return plain;
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
 }

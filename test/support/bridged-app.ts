@@ -18,6 +18,7 @@ import {
   openExchange,
   type ReplicaExchange,
   recordResponses,
+  runAtHome,
   type ToHome,
   type ToReplica,
 } from '../../runtime/http-bridge/index.js';
@@ -130,9 +131,8 @@ class Home {
   #dispatch(slot: Slot, receiver: unknown, args: unknown[], isError: boolean, below: Below): unknown {
     const [req, res, next] = (isError ? args.slice(1) : args) as [IncomingMessage, ServerResponse, unknown];
     const id = ++this.#last;
-    const runHere = (): unknown => {
-      this.outcomes.push({ kind: 'cannot-travel', what: slot.name, why: 'ran at home', untouched: true });
-      return slot.fn.apply(receiver, args);
+    const settle = (outcome: Outcome): void => {
+      this.#settle(outcome, next, below, () => runAtHome(slot.fn, receiver, args, below, settle));
     };
     let exchange: HomeExchange;
     let extra: Encoded;
@@ -143,15 +143,16 @@ class Home {
         res,
         next,
         app: this.names,
+        below,
         send: (message) => this.#post(message),
-        settle: (outcome) => this.#settle(outcome, next, below, runHere),
+        settle: (outcome) => settle(outcome),
         closed: () => this.#exchanges.delete(id),
       });
       extra = encode(isError ? args[0] : undefined, exchange.refs);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
       this.outcomes.push({ kind: 'cannot-travel', what: error.path, why: error.why, untouched: true });
-      return runHere();
+      return slot.fn.apply(receiver, args);
     }
     this.#exchanges.set(id, exchange);
     this.messages.open++;
