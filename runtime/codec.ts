@@ -307,7 +307,7 @@ export class Encoder {
       if (typeof key === 'symbol') throw new CannotTravel(path, `it has the property ${String(key)}`);
       if (key === 'length' && Array.isArray(value)) continue;
       const item = ownValue(value, Object.getOwnPropertyDescriptor(value, key), path, key);
-      this.#copyInto(copy, key, item, `${path}.${key}`);
+      this.#copyInto(copy, key, item, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`);
     }
     this.#fixIntegrity(value, copy);
     return copy;

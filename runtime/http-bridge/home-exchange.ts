@@ -45,11 +45,13 @@ type Action = Exclude<Step, Conclusion>;
 
 export class HomeExchange {
   readonly refs: ExchangeRefs;
-  readonly envelope: Envelope;
+  /** For the replica to open it; see `packAgain`. */
+  envelope: Envelope;
   #body: HomeBody | null = null;
   #flags: number;
   #touched = false;
   #done = false;
+  readonly #nexts = new Map<number, unknown>();
 
   /** Throws CannotTravel: then the handler has to run here. */
   constructor(readonly side: HomeSide) {
@@ -62,6 +64,26 @@ export class HomeExchange {
   /** Has anything come of it? If not, and if `restore` succeeds, it can be run again. */
   get touched(): boolean {
     return this.#touched;
+  }
+
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** Home has gone on with it, and a replica is to have it again as it is now. */
+  packAgain(): Envelope {
+    this.envelope = packExchange(this.side.id, this.side.req, this.side.res, this.refs);
+    this.#flags = this.envelope.response.flags;
+    return this.envelope;
+  }
+
+  /** A function by which a chain goes on, which was sent as a variable. */
+  addNext(which: number, next: unknown): void {
+    this.#nexts.set(which, next);
+  }
+
+  nextOf(which: number): unknown {
+    return which === 0 ? this.side.next : this.#nexts.get(which);
   }
 
   /** The replica is gone: puts back what was read of the body. False: that is not possible any more. */
@@ -166,11 +188,17 @@ export class HomeExchange {
         return this.#tell({ kind: 'lost', what: step.what, why: step.why });
       case 'next':
         applyFixes(step.fixes, this.refs);
-        return this.#tell({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 });
+        return this.#goOn(step.which, step.arg);
       default:
         applyFixes(step.fixes, this.refs);
         return this.#tell({ kind: step.do, error: step.error[0] });
     }
+  }
+
+  #goOn(which: number, args: readonly unknown[]): void {
+    if (which === 0) return this.#tell({ kind: 'next', arg: args[0], given: args.length > 0 });
+    const next = this.#nexts.get(which);
+    if (typeof next === 'function') resumeAbove(this.side.below, () => next(...args));
   }
 
   #tell(outcome: Outcome): void {

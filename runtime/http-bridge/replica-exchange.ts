@@ -123,14 +123,19 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#pushEncoded((holder, fixes) => ({ do: how, error: holder, fixes }), [error], 'the error');
   }
 
-  #next(args: unknown[]): void {
+  /** Another function by which the chain goes on, which home has sent. */
+  nextNamed(which: number): (...args: unknown[]) => void {
+    return (...args) => this.#next(args, which);
+  }
+
+  #next(args: unknown[], which = 0): void {
     if (this.#failed) return;
     if (this.#isReading()) this.fail('req', 'its body is being read here while the chain goes on at home');
     this.#handedOn = true;
     this.#settles = true;
     if (!this.res.headersSent) this.#pushHead();
     this.#pushEncoded(
-      (holder, fixes) => ({ do: 'next', arg: holder, fixes }),
+      (holder, fixes) => ({ do: 'next', which, arg: holder, fixes }),
       args.slice(0, 1),
       'what was given to next',
     );
@@ -162,6 +167,33 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       return;
     }
     this.#push(make(holder, encoder.fixes));
+  }
+
+  /** Home goes on with it, and has to know how it stands. Later steps follow in order. */
+  handBack(): void {
+    if (this.#failed || this.#over) return;
+    this.#settles = true;
+    if (!this.res.headersSent) this.#pushHead();
+    this.#flush();
+    if (this.#failed) throw new CannotTravel('req', 'what was put there cannot travel');
+  }
+
+  /** Home has gone on with it and sends it again. */
+  refresh(envelope: Envelope): void {
+    if (this.#over) return;
+    this.#quiet = true;
+    applyFixes(envelope.fixes, this.refs);
+    this.#given.req.replace(envelope.req);
+    this.#given.res.replace(envelope.res);
+    this.#headers = envelope.headers === null ? null : { ...envelope.headers };
+    if (envelope.headers !== null) Reflect.set(this.req, 'headers', { ...envelope.headers });
+    if (!this.res.headersSent) {
+      for (const name of this.res.getHeaderNames()) genuine.removeHeader.call(this.res, name);
+      setResponse(this.res, envelope.response);
+      catchUp(this.res, envelope.progress);
+    }
+    this.#before = envelope.response;
+    this.#quiet = false;
   }
 
   // --- the response ---------------------------------------------------------------------------------------------------
@@ -309,7 +341,6 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     if (transfer.length > 0) this.#transfer = [];
     this.#side.send({ kind: 'steps', id: this.id, steps }, transfer);
     if (quiet && last?.do === 'end') this.#finish();
-    else if (this.#handedOn && !this.#ended && !this.#isAwaited()) this.#done();
   };
 
   #changes(): Changes | null {
@@ -358,12 +389,6 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#close();
   }
 
-  #done(): void {
-    if (this.#over) return;
-    this.#side.send({ kind: 'done', id: this.id }, []);
-    this.#close();
-  }
-
   #close(): void {
     if (this.#over) return;
     this.#over = true;
@@ -394,11 +419,21 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       case 'timeout':
         return this.#timeout();
       case 'finish':
-        if (!this.res.headersSent) setResponse(this.res, message.response);
+        this.#finishedAtHome(message.response);
         return this.#finish();
       case 'close':
         return this.#abort();
     }
+  }
+
+  /** Home has ended the response itself: from now on the stand-in says so, to whoever still has it. */
+  #finishedAtHome(state: ResponseState): void {
+    const { res } = this;
+    if (res.writableEnded) return;
+    this.#quiet = true;
+    if (!res.headersSent) setResponse(res, state);
+    catchUp(res, 'ended');
+    this.#atEnd = this.#socket.takeCallbacks();
   }
 
   #takeBody(chunks: readonly Uint8Array[], trailers: readonly string[] | null): void {

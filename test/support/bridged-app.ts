@@ -11,12 +11,11 @@ import {
   Below,
   CannotTravel,
   type Envelope,
-  type ExchangeId,
-  HomeExchange,
+  type HomeExchange,
+  HomeTable,
   mendStack,
   type Outcome,
-  openExchange,
-  type ReplicaExchange,
+  ReplicaTable,
   recordResponses,
   runAtHome,
   type ToHome,
@@ -44,6 +43,8 @@ export interface Bridge {
   readonly ran: string[];
   readonly messages: { toReplica: number; toHome: number; open: number };
   readonly home: unknown;
+  /** Exchanges that are open at home and at the replica. */
+  open(): readonly [number, number];
   close(): Promise<void>;
 }
 
@@ -81,6 +82,7 @@ export async function bridge(make: () => RequestListener, options: BridgeOptions
     server,
     port,
     home,
+    open: () => [side.table.size, replica.table.size],
     outcomes: side.outcomes,
     ran: replica.ran,
     messages: side.messages,
@@ -96,8 +98,7 @@ export async function bridge(make: () => RequestListener, options: BridgeOptions
 class Home {
   readonly outcomes: Outcome[] = [];
   readonly messages = { toReplica: 0, toHome: 0, open: 0 };
-  readonly #exchanges = new Map<ExchangeId, HomeExchange>();
-  #last = 0;
+  readonly table: HomeTable;
 
   constructor(
     readonly port: MessagePort,
@@ -106,8 +107,9 @@ class Home {
   ) {
     port.on('message', (message: ToHome) => {
       this.messages.toHome++;
-      this.#exchanges.get(message.id)?.receive(message);
+      this.table.receive(message);
     });
+    this.table = new HomeTable(names, (message) => this.#post(message));
     port.unref();
   }
 
@@ -130,31 +132,19 @@ class Home {
 
   #dispatch(slot: Slot, receiver: unknown, args: unknown[], isError: boolean, below: Below): unknown {
     const [req, res, next] = (isError ? args.slice(1) : args) as [IncomingMessage, ServerResponse, unknown];
-    const id = ++this.#last;
     const settle = (outcome: Outcome): void => {
       this.#settle(outcome, next, below, () => runAtHome(slot.fn, receiver, args, below, settle));
     };
     let exchange: HomeExchange;
     let extra: Encoded;
     try {
-      exchange = new HomeExchange({
-        id,
-        req,
-        res,
-        next,
-        app: this.names,
-        below,
-        send: (message) => this.#post(message),
-        settle: (outcome) => settle(outcome),
-        closed: () => this.#exchanges.delete(id),
-      });
+      exchange = this.table.open({ req, res, next, below, settle });
       extra = encode(isError ? args[0] : undefined, exchange.refs);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
       this.outcomes.push({ kind: 'cannot-travel', what: error.path, why: error.why, untouched: true });
       return slot.fn.apply(receiver, args);
     }
-    this.#exchanges.set(id, exchange);
     this.messages.open++;
     this.#post({ kind: 'open', slot: slot.name, envelope: exchange.envelope, extra });
     return undefined;
@@ -191,7 +181,7 @@ class Home {
 
 class Replica {
   readonly ran: string[] = [];
-  readonly #exchanges = new Map<ExchangeId, ReplicaExchange>();
+  readonly table: ReplicaTable;
   readonly #handlers = new Map<string, Fn>();
 
   constructor(
@@ -200,6 +190,7 @@ class Replica {
     readonly names: AppNames,
     options: BridgeOptions,
   ) {
+    this.table = new ReplicaTable(names, (reply, transfer) => port.postMessage(reply, transfer));
     if (options.plain === true) this.#handlers.set('listener', app as Fn);
     else for (const { name, fn } of slots(app)) this.#handlers.set(name, fn);
     port.on('message', (message: Down) => this.#receive(message));
@@ -207,13 +198,8 @@ class Replica {
   }
 
   #receive(message: Down): void {
-    if (message.kind !== 'open') return this.#exchanges.get(message.id)?.receive(message);
-    const exchange = openExchange(message.envelope, {
-      app: this.names,
-      send: (reply, transfer) => this.port.postMessage(reply, transfer),
-      closed: (id) => void this.#exchanges.delete(id),
-    });
-    this.#exchanges.set(exchange.id, exchange);
+    if (message.kind !== 'open') return this.table.receive(message);
+    const exchange = this.table.open(message.envelope);
     const handler = this.#handlers.get(message.slot);
     if (handler === undefined) throw new Error(`no handler ${message.slot}`);
     this.ran.push(message.slot);
