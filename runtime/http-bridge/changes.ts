@@ -17,16 +17,24 @@ type Inside =
   | { readonly kind: 'properties'; readonly of: ReadonlyMap<string, Snapshot> }
   | { readonly kind: 'copy'; readonly copy: unknown };
 
-/** `root` is a name of a property of the stand-in. */
-export function takeSnapshot(value: unknown, seen = new Map<object, Snapshot>()): Snapshot {
+const EMPTY: Inside = { kind: 'properties', of: new Map() };
+
+export function takeSnapshot(value: unknown): Snapshot {
+  return isHolder(value) ? snapshotOf(value, new Map()) : { value, inside: null };
+}
+
+function snapshotOf(value: unknown, seen: Map<object, Snapshot>): Snapshot {
   if (!isHolder(value)) return { value, inside: null };
   const known = seen.get(value);
   if (known !== undefined) return known;
   if (!hasPlainProperties(value)) return { value, inside: copyOf(value) };
+  const keys = Object.keys(value);
+  // Most locals, queries and parameters are empty.
+  if (keys.length === 0) return { value, inside: EMPTY };
   const of = new Map<string, Snapshot>();
   const snapshot: Snapshot = { value, inside: { kind: 'properties', of } };
   seen.set(value, snapshot);
-  for (const key of Object.keys(value)) of.set(key, takeSnapshot(Reflect.get(value, key), seen));
+  for (const key of keys) of.set(key, snapshotOf(Reflect.get(value, key), seen));
   return snapshot;
 }
 

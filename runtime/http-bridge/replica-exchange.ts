@@ -11,7 +11,17 @@ import { callHandler, type Handler } from './call-handler.js';
 import { genuine, NEED_DRAIN } from './genuine.js';
 import { headChange, headersIntact, setResponse } from './headers.js';
 import { WINDOW } from './home-body.js';
-import type { Changes, Chunk, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
+import type {
+  Changes,
+  Chunk,
+  Envelope,
+  ExchangeId,
+  PartName,
+  ResponseState,
+  Step,
+  ToHome,
+  ToReplica,
+} from './messages.js';
 import { type AppNames, ExchangeRefs } from './names.js';
 import { Given } from './properties.js';
 import { type Information, type Recorded, type Recorder, recorders, recordResponses } from './record-response.js';
@@ -62,6 +72,7 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   #told = -1;
   #callbacks = new Map<number, readonly ((error?: Error | null) => void)[]>();
   #lastCallback = 0;
+  #nexts: Map<number, (...args: unknown[]) => void> | null = null;
   #atEnd: readonly ((error?: Error | null) => void)[] = [];
 
   constructor(envelope: Envelope, side: ReplicaSide) {
@@ -125,7 +136,20 @@ export class ReplicaExchange implements Recorder, SocketOwner {
 
   /** Another function by which the chain goes on, which home has sent. */
   nextNamed(which: number): (...args: unknown[]) => void {
-    return (...args) => this.#next(args, which);
+    this.#nexts ??= new Map();
+    const known = this.#nexts.get(which);
+    if (known !== undefined) return known;
+    const next = (...args: unknown[]): void => this.#next(args, which);
+    this.#nexts.set(which, next);
+    return next;
+  }
+
+  partOf(thing: object): PartName['part'] | undefined {
+    if (thing === this.res) return 'res';
+    if (thing === this.req) return 'req';
+    if (thing === this.next) return 0;
+    for (const [which, next] of this.#nexts ?? []) if (next === thing) return which;
+    return undefined;
   }
 
   #next(args: unknown[], which = 0): void {

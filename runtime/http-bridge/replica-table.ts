@@ -5,22 +5,14 @@
  * Gives:   stand-ins where home names its own; names where they go back, with their state before them.
  * Reports: CannotTravel, as the codec does.
  */
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { CannotTravel, decode, type Encoded, encode, type Refs } from '../codec.js';
-import { Mark } from './exchange-of.js';
 import { isPartName } from './home-table.js';
 import type { Envelope, ExchangeId, PartName, ToHome, ToReplica, Variables } from './messages.js';
 import type { AppNames } from './names.js';
 import { openExchange, type ReplicaExchange } from './replica-exchange.js';
 
 type Send = (message: ToHome, transfer: ArrayBuffer[]) => void;
-
-interface Part {
-  readonly table: ReplicaTable;
-  readonly exchange: ReplicaExchange;
-  readonly name: PartName;
-}
-
-const parts = new Mark<Part>();
 
 export class ReplicaTable {
   readonly #open = new Map<ExchangeId, ReplicaExchange>();
@@ -43,14 +35,7 @@ export class ReplicaTable {
     const { app, send } = this;
     const exchange = openExchange(envelope, { app, send, closed: (id) => void this.#open.delete(id) });
     this.#open.set(exchange.id, exchange);
-    this.#mark(exchange.req, exchange, 'req');
-    this.#mark(exchange.res, exchange, 'res');
-    this.#mark(exchange.next, exchange, 0);
     return exchange;
-  }
-
-  #mark(thing: object, exchange: ReplicaExchange, part: PartName['part']): void {
-    parts.set(thing, { table: this, exchange, name: { exchange: exchange.id, part } });
   }
 
   receive(message: ToReplica): void {
@@ -72,9 +57,7 @@ export class ReplicaTable {
 
   #next(which: number, exchange: ReplicaExchange | undefined): unknown {
     if (exchange === undefined) throw new CannotTravel('next', 'its exchange is over');
-    const next = exchange.nextNamed(which);
-    this.#mark(next, exchange, which);
-    return next;
+    return exchange.nextNamed(which);
   }
 
   /** What is done with stand-ins in `value` until now is sent before this returns. */
@@ -88,12 +71,23 @@ export class ReplicaTable {
   #names(used: Set<ReplicaExchange>): Refs {
     return {
       nameOf: (thing) => {
-        const part = parts.get(thing);
-        if (part === undefined || part.table !== this) return this.app.nameOf(thing);
-        used.add(part.exchange);
-        return part.name;
+        const found = this.#partOf(thing);
+        if (found === undefined) return this.app.nameOf(thing);
+        used.add(found.exchange);
+        return found.name;
       },
       thingOf: () => undefined,
     };
+  }
+
+  /** Few are open at a time, and few variables are asked for: a mark on each stand-in would cost more. */
+  #partOf(thing: object): { readonly exchange: ReplicaExchange; readonly name: PartName } | undefined {
+    if (!(thing instanceof IncomingMessage || thing instanceof ServerResponse || typeof thing === 'function'))
+      return undefined;
+    for (const exchange of this.#open.values()) {
+      const part = exchange.partOf(thing);
+      if (part !== undefined) return { exchange, name: { exchange: exchange.id, part } };
+    }
+    return undefined;
   }
 }
