@@ -4,8 +4,6 @@ import { bridge, serve } from './support/bridged-app.js';
 import { everythingApp } from './support/everything-app.js';
 import { exchangeBytes, get, masked, post } from './support/raw-client.js';
 
-process.env.NODE_ENV = 'development';
-
 const PATHS = [
   ...['/send/string', '/send/empty', '/send/none', '/send/buffer', '/send/object', '/send/null', '/send/utf8'],
   ...['/send/large', '/send/large-buffer', '/json', '/jsonp?callback=cb', '/status/201', '/status/204', '/status/304'],

@@ -32,7 +32,7 @@ export interface HomeSide {
   readonly next: unknown;
   readonly app: AppNames;
   /** What called the handler, for stack traces of what follows. */
-  readonly below: Below | null;
+  readonly below?: Below;
   send(message: ToReplica): void;
   settle(outcome: Outcome): void;
   /** Nothing more will be sent or received. */
@@ -45,13 +45,12 @@ type Action = Exclude<Step, Conclusion>;
 
 export class HomeExchange {
   readonly refs: ExchangeRefs;
-  /** For the replica to open it; see `packAgain`. */
-  envelope: Envelope;
+  /** For the replica to open it. */
+  readonly envelope: Envelope;
   #body: HomeBody | null = null;
   #flags: number;
   #touched = false;
   #done = false;
-  readonly #nexts = new Map<number, unknown>();
 
   /** Throws CannotTravel: then the handler has to run here. */
   constructor(readonly side: HomeSide) {
@@ -66,31 +65,15 @@ export class HomeExchange {
     return this.#touched;
   }
 
-  get done(): boolean {
-    return this.#done;
-  }
-
-  /** Home has gone on with it, and a replica is to have it again as it is now. */
-  packAgain(): Envelope {
-    this.envelope = packExchange(this.side.id, this.side.req, this.side.res, this.refs);
-    this.#flags = this.envelope.response.flags;
-    return this.envelope;
-  }
-
-  /** A function by which a chain goes on, which was sent as a variable. */
-  addNext(which: number, next: unknown): void {
-    this.#nexts.set(which, next);
-  }
-
-  nextOf(which: number): unknown {
-    return which === 0 ? this.side.next : this.#nexts.get(which);
-  }
-
   /** The replica is gone: puts back what was read of the body. False: that is not possible any more. */
   restore(): boolean {
-    const restored = !this.#touched && (this.#body?.restore() ?? true);
+    const restored = this.#putBack();
     this.#finish();
     return restored;
+  }
+
+  #putBack(): boolean {
+    return !this.#touched && (this.#body?.restore() ?? true);
   }
 
   receive(message: ToHome): void {
@@ -108,8 +91,10 @@ export class HomeExchange {
         return;
       case 'cannot-travel': {
         const { what, why } = message;
-        const untouched = this.restore();
+        const untouched = this.#putBack();
+        this.#leave();
         this.#tell({ kind: 'cannot-travel', what, why, untouched });
+        this.side.closed();
         return;
       }
       case 'done':
@@ -188,21 +173,15 @@ export class HomeExchange {
         return this.#tell({ kind: 'lost', what: step.what, why: step.why });
       case 'next':
         applyFixes(step.fixes, this.refs);
-        return this.#goOn(step.which, step.arg);
+        return this.#tell({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 });
       default:
         applyFixes(step.fixes, this.refs);
         return this.#tell({ kind: step.do, error: step.error[0] });
     }
   }
 
-  #goOn(which: number, args: readonly unknown[]): void {
-    if (which === 0) return this.#tell({ kind: 'next', arg: args[0], given: args.length > 0 });
-    const next = this.#nexts.get(which);
-    if (typeof next === 'function') resumeAbove(this.side.below, () => next(...args));
-  }
-
   #tell(outcome: Outcome): void {
-    resumeAbove(this.side.below, () => this.side.settle(outcome));
+    resumeAbove(this.side.below ?? null, () => this.side.settle(outcome));
   }
 
   #asError(holder: readonly unknown[], fixes: readonly Fix[] | null): Error | undefined {
@@ -266,10 +245,14 @@ export class HomeExchange {
 
   #finish(): void {
     if (this.#done) return;
+    this.#leave();
+    this.side.closed();
+  }
+
+  #leave(): void {
     this.#done = true;
     this.side.res.off('close', this.#onClose);
     this.#body?.release();
-    this.side.closed();
   }
 }
 

@@ -3,7 +3,7 @@
  * structured clone; nothing assumes shared memory. What the app put there is encoded (../codec.ts), with the fixes of
  * a whole message in one list.
  */
-import type { Encoded, Fix } from '../codec.js';
+import type { Fix } from '../codec.js';
 
 export type ExchangeId = number;
 
@@ -114,10 +114,8 @@ export type Step =
   | { readonly do: 'destroy'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }
   /** Something was put on `req` or `res` that home does not get, now that the response has ended. */
   | { readonly do: 'lost'; readonly what: string; readonly why: string }
-  /** `which` of the functions that were sent; 0 is the one that the handler was called with. */
   | {
       readonly do: 'next';
-      readonly which: number;
       readonly arg: readonly unknown[];
       readonly fixes: readonly Fix[] | null;
     }
@@ -131,18 +129,6 @@ export type ToHome =
   | { readonly kind: 'cannot-travel'; readonly id: ExchangeId; readonly what: string; readonly why: string }
   /** The replica forgets this exchange; nothing more is to be told. */
   | { readonly kind: 'done'; readonly id: ExchangeId };
-
-/** How a part of an exchange is named in a message between fluxions. */
-export interface PartName {
-  readonly exchange: ExchangeId;
-  readonly part: 'req' | 'res' | number;
-}
-
-/** Variables that go to a replica, with the exchanges that they are parts of. */
-export interface Variables {
-  readonly encoded: Encoded;
-  readonly envelopes: readonly Envelope[];
-}
 
 export type ToReplica =
   | {

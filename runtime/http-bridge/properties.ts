@@ -121,13 +121,6 @@ export class Given {
     for (let at = 0; at < traps.length; at += 2) this.#trap(traps[at] ?? '', traps[at + 1] ?? '');
   }
 
-  replace(properties: Properties): void {
-    for (const key of [...this.#before.keys(), ...this.#traps.keys()]) Reflect.deleteProperty(this.target, key);
-    this.#before.clear();
-    this.#traps.clear();
-    this.put(properties);
-  }
-
   #trap(key: string, why: string): void {
     const what = `${this.name}.${key}`;
     const get = (): unknown => this.fail(what, why);

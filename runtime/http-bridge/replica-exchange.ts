@@ -11,17 +11,7 @@ import { callHandler, type Handler } from './call-handler.js';
 import { genuine, NEED_DRAIN } from './genuine.js';
 import { headChange, headersIntact, setResponse } from './headers.js';
 import { WINDOW } from './home-body.js';
-import type {
-  Changes,
-  Chunk,
-  Envelope,
-  ExchangeId,
-  PartName,
-  ResponseState,
-  Step,
-  ToHome,
-  ToReplica,
-} from './messages.js';
+import type { Changes, Chunk, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, ExchangeRefs } from './names.js';
 import { Given } from './properties.js';
 import { type Information, type Recorded, type Recorder, recorders, recordResponses } from './record-response.js';
@@ -72,7 +62,6 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   #told = -1;
   #callbacks = new Map<number, readonly ((error?: Error | null) => void)[]>();
   #lastCallback = 0;
-  #nexts: Map<number, (...args: unknown[]) => void> | null = null;
   #atEnd: readonly ((error?: Error | null) => void)[] = [];
 
   constructor(envelope: Envelope, side: ReplicaSide) {
@@ -134,32 +123,14 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#pushEncoded((holder, fixes) => ({ do: how, error: holder, fixes }), [error], 'the error');
   }
 
-  /** Another function by which the chain goes on, which home has sent. */
-  nextNamed(which: number): (...args: unknown[]) => void {
-    this.#nexts ??= new Map();
-    const known = this.#nexts.get(which);
-    if (known !== undefined) return known;
-    const next = (...args: unknown[]): void => this.#next(args, which);
-    this.#nexts.set(which, next);
-    return next;
-  }
-
-  partOf(thing: object): PartName['part'] | undefined {
-    if (thing === this.res) return 'res';
-    if (thing === this.req) return 'req';
-    if (thing === this.next) return 0;
-    for (const [which, next] of this.#nexts ?? []) if (next === thing) return which;
-    return undefined;
-  }
-
-  #next(args: unknown[], which = 0): void {
+  #next(args: unknown[]): void {
     if (this.#failed) return;
     if (this.#isReading()) this.fail('req', 'its body is being read here while the chain goes on at home');
     this.#handedOn = true;
     this.#settles = true;
     if (!this.res.headersSent) this.#pushHead();
     this.#pushEncoded(
-      (holder, fixes) => ({ do: 'next', which, arg: holder, fixes }),
+      (holder, fixes) => ({ do: 'next', arg: holder, fixes }),
       args.slice(0, 1),
       'what was given to next',
     );
@@ -172,6 +143,8 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#settles = true;
     if (!this.res.headersSent) this.#pushHead();
     this.#flush();
+    // Nothing may come after that: home runs the handler from its beginning.
+    if (this.#failed) throw new CannotTravel('req', 'something that was put there cannot travel');
   }
 
   #isReading(): boolean {
@@ -193,37 +166,10 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#push(make(holder, encoder.fixes));
   }
 
-  /** Home goes on with it, and has to know how it stands. Later steps follow in order. */
-  handBack(): void {
-    if (this.#failed || this.#over) return;
-    this.#settles = true;
-    if (!this.res.headersSent) this.#pushHead();
-    this.#flush();
-    if (this.#failed) throw new CannotTravel('req', 'what was put there cannot travel');
-  }
-
-  /** Home has gone on with it and sends it again. */
-  refresh(envelope: Envelope): void {
-    if (this.#over) return;
-    this.#quiet = true;
-    applyFixes(envelope.fixes, this.refs);
-    this.#given.req.replace(envelope.req);
-    this.#given.res.replace(envelope.res);
-    this.#headers = envelope.headers === null ? null : { ...envelope.headers };
-    if (envelope.headers !== null) Reflect.set(this.req, 'headers', { ...envelope.headers });
-    if (!this.res.headersSent) {
-      for (const name of this.res.getHeaderNames()) genuine.removeHeader.call(this.res, name);
-      setResponse(this.res, envelope.response);
-      catchUp(this.res, envelope.progress);
-    }
-    this.#before = envelope.response;
-    this.#quiet = false;
-  }
-
   // --- the response ---------------------------------------------------------------------------------------------------
 
   get isWriting(): boolean {
-    return this.#depth > 0 || this.#quiet;
+    return this.#depth > 0 || this.#quiet || this.#over;
   }
 
   #record(method: Recorded, args: unknown[]): unknown {

@@ -11,11 +11,11 @@ import {
   Below,
   CannotTravel,
   type Envelope,
-  type HomeExchange,
-  HomeTable,
+  HomeExchange,
   mendStack,
   type Outcome,
-  ReplicaTable,
+  openExchange,
+  type ReplicaExchange,
   recordResponses,
   runAtHome,
   type ToHome,
@@ -98,7 +98,8 @@ export async function bridge(make: () => RequestListener, options: BridgeOptions
 class Home {
   readonly outcomes: Outcome[] = [];
   readonly messages = { toReplica: 0, toHome: 0, open: 0 };
-  readonly table: HomeTable;
+  readonly table = new Map<number, HomeExchange>();
+  #last = 0;
 
   constructor(
     readonly port: MessagePort,
@@ -107,9 +108,8 @@ class Home {
   ) {
     port.on('message', (message: ToHome) => {
       this.messages.toHome++;
-      this.table.receive(message);
+      this.table.get(message.id)?.receive(message);
     });
-    this.table = new HomeTable(names, (message) => this.#post(message));
     port.unref();
   }
 
@@ -138,7 +138,11 @@ class Home {
     let exchange: HomeExchange;
     let extra: Encoded;
     try {
-      exchange = this.table.open({ req, res, next, below, settle });
+      const id = ++this.#last;
+      const closed = (): void => void this.table.delete(id);
+      const send = (message: ToReplica): void => this.#post(message);
+      exchange = new HomeExchange({ id, req, res, next, app: this.names, below, send, settle, closed });
+      this.table.set(id, exchange);
       extra = encode(isError ? args[0] : undefined, exchange.refs);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
@@ -181,7 +185,7 @@ class Home {
 
 class Replica {
   readonly ran: string[] = [];
-  readonly table: ReplicaTable;
+  readonly table = new Map<number, ReplicaExchange>();
   readonly #handlers = new Map<string, Fn>();
 
   constructor(
@@ -190,7 +194,6 @@ class Replica {
     readonly names: AppNames,
     options: BridgeOptions,
   ) {
-    this.table = new ReplicaTable(names, (reply, transfer) => port.postMessage(reply, transfer));
     if (options.plain === true) this.#handlers.set('listener', app as Fn);
     else for (const { name, fn } of slots(app)) this.#handlers.set(name, fn);
     port.on('message', (message: Down) => this.#receive(message));
@@ -198,8 +201,13 @@ class Replica {
   }
 
   #receive(message: Down): void {
-    if (message.kind !== 'open') return this.table.receive(message);
-    const exchange = this.table.open(message.envelope);
+    if (message.kind !== 'open') return this.table.get(message.id)?.receive(message);
+    const exchange = openExchange(message.envelope, {
+      app: this.names,
+      send: (reply, transfer) => this.port.postMessage(reply, transfer),
+      closed: (id) => void this.table.delete(id),
+    });
+    this.table.set(exchange.id, exchange);
     const handler = this.#handlers.get(message.slot);
     if (handler === undefined) throw new Error(`no handler ${message.slot}`);
     this.ran.push(message.slot);
