@@ -254,6 +254,23 @@ test.serial('a symbol on a request keeps the handler at home', async (t) => {
   t.regex(await exchangeBytes(bridged.port, get('/')), /\{"side":0\}$/);
 });
 
+test.serial('what the app put on a socket, and what only the socket knows, is used at home', async (t) => {
+  const make = (): RequestListener => (req, res) => {
+    const { socket } = req;
+    res.end(
+      `${req.url === '/own' ? Reflect.get(socket, 'number') : ''} ${req.url === '/bytes' && socket.bytesRead > 0}`,
+    );
+  };
+  const { bridged } = await start(t, make);
+  bridged.server.on('connection', (socket) => Object.assign(socket, { number: 7 }));
+  t.regex(await exchangeBytes(bridged.port, get('/own')), /\r\n7 false$/);
+  t.regex(await exchangeBytes(bridged.port, get('/bytes')), /\r\n true$/);
+  t.deepEqual(
+    bridged.outcomes.map((outcome) => 'what' in outcome && outcome.what),
+    ['req.socket.number', 'req.socket.bytesRead'],
+  );
+});
+
 test.serial('a hook that a replica puts on the response before it goes on is put there at home', async (t) => {
   const make = (): RequestListener => {
     const app = load(4)();

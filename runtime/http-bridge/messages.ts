@@ -23,6 +23,8 @@ export interface Connection {
   readonly localPort: number | undefined;
   readonly localFamily: string | undefined;
   readonly encrypted: boolean;
+  /** Names of properties that the app put on the socket. */
+  readonly traps: readonly string[];
 }
 
 /** A name as it was written, and its value: name, value, name, value, … */
