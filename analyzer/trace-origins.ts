@@ -1369,7 +1369,7 @@ class Solver {
         this.#use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: kept });
         if (copiesProperties(call) && assigning.test(name)) continue;
         for (const target of call.mutates ?? []) {
-          if (target === 'this' || target < 0) continue;
+          if (target === 'this' || target < 0 || (arg === view.args[target] && view.spread < 0)) continue;
           this.#use(view.args[target] ?? NOTHING, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
         }
       }
