@@ -139,6 +139,8 @@ class Solver {
         return this.#properties.receive(token, use.receiver);
       case 'escape':
         return this.#properties.escape(token);
+      case 'throw':
+        return this.#outsideCalls.throw(token);
       case 'await':
         return this.#givenValues.await(token, use.to);
       case 'bind':

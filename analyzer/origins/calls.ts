@@ -272,6 +272,7 @@ export class Calls {
     this.#givenValues.givesAnew = rupture.kind !== 'sync';
     this.#passArguments(fn, [...bound, ...params.map((ref) => this.#givenValues.refValue(ref, use.call))], -1);
     this.#givenValues.givesAnew = false;
+    if (isErrorHandler) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
     if (token.kind === 'bound') this.#flow.edge(token.receiver, fn.receiver);
     else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0)
       this.#flow.edge(use.call.receiver, fn.receiver);

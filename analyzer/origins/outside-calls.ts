@@ -45,6 +45,8 @@ export class OutsideCalls {
       });
       return;
     }
+    // `next(error)` ends up in error handlers.
+    if (shape.typeName === 'express.Next') this.#flow.use(view.args[0] ?? NOTHING, { kind: 'throw' });
     if (shape.path === 'Proxy' && view.isNew) {
       // A second name for its target; its traps may run at any access.
       this.#flow.edge(view.args[0] ?? NOTHING, view.to);
@@ -67,6 +69,13 @@ export class OutsideCalls {
     for (const rupture of call.ruptures ?? []) this.#takeCallbacks(rupture, view);
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view);
+  }
+
+  /** Errors themselves are nobody's state, and there are too many of them. */
+  throw(id: TokenId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'external' && token.shape.typeName === 'Error') return;
+    this.#flow.add(this.#facts.thrown, id);
   }
 
   #inheriting(view: CallView): TokenId {

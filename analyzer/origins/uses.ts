@@ -41,6 +41,7 @@ export type Use =
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
   | { readonly kind: 'keep'; readonly from: ValueId }
   | { readonly kind: 'receive'; readonly receiver: ValueId }
+  | { readonly kind: 'throw' }
   | { readonly kind: 'arrive'; readonly waiting: Waiting }
   | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
   | { readonly kind: 'escape' };
