@@ -9,7 +9,7 @@
  */
 
 import { isCall } from './call-graph.js';
-import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId } from './facts.js';
+import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId, VariableFact } from './facts.js';
 import type { RupturePoint, Ruptures } from './find-rupture-points.js';
 import type { RootId } from './roots.js';
 import type { Effects } from './summarise-effects.js';
@@ -28,8 +28,6 @@ export interface Part {
   readonly upstream: { readonly part: PartId; readonly stream: PartStream }[];
   /** Functions whose code runs as part of it (the segment in which they begin, 0 but for a rest's own). */
   readonly runs: readonly Run[];
-  /** The same, for looking up. */
-  readonly ran: ReadonlySet<number>;
 }
 
 export interface Run {
@@ -93,6 +91,8 @@ class Cutter {
   readonly #byFunction = new Map<FunctionId, PartId>();
   readonly #rests = new Map<FunctionId, (PartId | null)[]>();
   readonly #skeletons = new Map<FunctionId, Skeleton>();
+  /** Many parts run the same helpers: each run is one object. */
+  readonly #runs = new Map<number, Run>();
   readonly #runners = new Map<FunctionId, PartId[]>();
   readonly #repeated = new Set<FunctionId>();
 
@@ -122,9 +122,8 @@ class Cutter {
       if (!this.#byFunction.has(fn) && runners.every((part) => part === 0)) roots.push({ fn, segment: 0 });
     }
     const runs = this.#reach(roots);
-    const ran = new Set(runs.map((run) => runKey(run.fn, run.segment)));
     const main = this.#list[0] as Part;
-    return { ...main, id: this.#list.length, fn: main.fn, streams: [], upstream: [], runs, ran };
+    return { ...main, id: this.#list.length, fn: main.fn, streams: [], upstream: [], runs };
   }
 
   // ------------------------------------------------------------------------------------------------- parts
@@ -155,29 +154,27 @@ class Cutter {
     const roots: Run[] =
       kind === 'main' ? this.#facts.modules.map(({ top }) => ({ fn: top, segment: 0 })) : [{ fn: fn.id, segment }];
     const runs = this.#reach(roots);
-    const ran = new Set(runs.map((run) => runKey(run.fn, run.segment)));
-    this.#list.push({ id, kind, fn, segment, cut, streams: [], upstream: [], runs, ran });
+    this.#list.push({ id, kind, fn, segment, cut, streams: [], upstream: [], runs });
     return id;
   }
 
   /** All code that runs when these run. */
   #reach(roots: readonly Run[]): Run[] {
-    const seen = new Set<number>();
-    const found: Run[] = [];
-    const visit = (run: Run): void => {
-      const key = runKey(run.fn, run.segment);
-      if (seen.has(key)) return;
-      seen.add(key);
-      found.push(run);
-    };
-    for (const root of roots) visit(root);
-    for (let next = 0; next < found.length; next++) {
-      const { fn, segment } = found[next] as Run;
+    const found = new Set(roots.map((root) => this.#run(root.fn, root.segment)));
+    // A set goes on to what is added while it is gone through.
+    for (const { fn, segment } of found) {
       for (const call of this.#skeleton(fn).calls) {
-        if (call.from <= segment && segment <= call.to) visit({ fn: call.fn, segment: 0 });
+        if (call.from <= segment && segment <= call.to) found.add(this.#run(call.fn, 0));
       }
     }
-    return found;
+    return [...found];
+  }
+
+  #run(fn: FunctionId, segment: number): Run {
+    const key = runKey(fn, segment);
+    let run = this.#runs.get(key);
+    if (run === undefined) this.#runs.set(key, (run = { fn, segment }));
+    return run;
   }
 
   #skeleton(fn: FunctionId): Skeleton {
@@ -258,13 +255,9 @@ function inSourceOrder(facts: Facts): readonly FunctionFact[] {
 }
 
 /** The variable's declaration lies within what the part runs. */
-export function declares(facts: Facts, part: Part, variable: ValueId): boolean {
-  const fact = facts.variables.get(variable);
-  if (fact === undefined) return false;
-  for (let segment = fact.segmentFrom; segment <= fact.segment; segment++) {
-    if (part.ran.has(runKey(fact.owner, segment))) return true;
-  }
-  return false;
+export function declares(part: Part, variable: VariableFact): boolean {
+  const { owner, segmentFrom, segment } = variable;
+  return part.runs.some((run) => run.fn === owner && segmentFrom <= run.segment && run.segment <= segment);
 }
 
 function runKey(fn: FunctionId, segment: number): number {

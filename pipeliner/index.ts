@@ -8,13 +8,14 @@ import type { Pipeline } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { Fluxion, FluxionProgram, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
+import { type Cell, type Group, type State, type Touch, Use, type UseKind } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
 import { type Decision, decideState } from './decide-state.js';
 import { findConnects } from './find-connects.js';
 import { Flows } from './flows.js';
 import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
-import { type Cell, collectState, type Group, isLocal, type State } from './state.js';
+import { collectState } from './state.js';
 import { type Tags, tagGroups } from './tag-groups.js';
 import { type ProgramCode, writeCode } from './write-code.js';
 import { Messages } from './write-messages.js';
@@ -97,11 +98,12 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
   for (const [group, decision] of decisions) {
     if (decision.kind === 'stream') continue;
     for (const cell of group.cells) {
-      if (cell.request !== null || cell.origin === 'outside' || isLocal(cell)) continue;
+      if (cell.request !== null || cell.origin === 'outside' || cell.isLocal) continue;
       // An object without a name of its own is in the context only where nothing else stands for it.
       if (cell.name === '' && (decision.kind === 'constant' || group.cells.some((other) => other.name !== '')))
         continue;
-      for (const { part, order, direct, name } of cell.touches.values()) {
+      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
+        const { part, order, direct, name } = touch;
         if (!isContextOf(decision, part, direct) || isLocalOfStartUp(facts, cell, part)) continue;
         const list = found.get(part);
         const entry = { name: name === '' ? cell.hint : name, order };
@@ -113,7 +115,7 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
   // What keeps state has a name for it, if only that of the object.
   for (const decision of decisions.values()) {
     if (decision.kind !== 'scope' || found.has(decision.owner)) continue;
-    const touched = decision.group.cells.filter((cell) => cell.touches.has(decision.owner));
+    const touched = decision.group.cells.filter((cell) => cell.touchOf(decision.owner) !== undefined);
     found.set(
       decision.owner,
       touched.map((cell, order) => ({ name: cell.hint, order })),
@@ -192,9 +194,12 @@ function listVariables(builder: Builder): StateVariable[] {
 
 function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: string | null): StateVariable | null {
   const module = builder.pipeline.facts.modules[cell.module];
-  const parts = [...cell.touches.keys()].filter((part) => isPartOf(builder, cell, decision, part));
-  if (module === undefined || cell.name === '' || cell.origin === 'outside' || parts.length === 0) return null;
-  if (cell.origin === 'flow' && !crosses(cell)) return null;
+  if (module === undefined || cell.name === '' || cell.origin === 'outside') return null;
+  // Made in one part and used in another, or handed to a request's first part.
+  if (cell.origin === 'flow' && cell.request === null && !cell.isUsedElsewhere) return null;
+  const touches = touchesOf(cell, (part) => isPartOf(builder, cell, decision, part));
+  if (touches.length === 0) return null;
+  const parts = touches.map(({ part }) => part);
   const isReply = decision.kind === 'stream' && tag !== null;
   const members = isReply ? [0, ...parts.filter((part) => builder.tags.ofPart.get(part)?.includes(tag))] : parts;
   return {
@@ -204,8 +209,8 @@ function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: str
     class: tag === null ? classes[decision.kind] : 'share',
     tag,
     fluxions: [...new Set(members)].sort((left, right) => left - right).map((part) => nameOf(builder, part)),
-    writes: places(builder, cell, parts, true),
-    reads: places(builder, cell, parts, false),
+    writes: places(builder, touches, isWrite),
+    reads: places(builder, touches, isRead),
   };
 }
 
@@ -213,32 +218,29 @@ function isPartOf(builder: Builder, cell: Cell, decision: Decision, part: PartId
   return decision.parts.includes(part) || (cell.request !== null && builder.names.has(part));
 }
 
-/** Made in one part and used in another, or handed to a request's first part. */
-function crosses(cell: Cell): boolean {
-  return cell.request !== null || [...cell.touches.keys()].some((part) => !cell.declaredBy.includes(part));
+function touchesOf(cell: Cell, test: (part: PartId) => boolean): Touch[] {
+  const found: Touch[] = [];
+  for (let touch = cell.firstTouch; touch !== null; touch = touch.next) if (test(touch.part)) found.push(touch);
+  return found;
+}
+
+const isWrite = [Use.writes, Use.mutates, Use.hands] as const;
+const isRead = [Use.reads] as const;
+
+function places(builder: Builder, touches: readonly Touch[], uses: readonly UseKind[]): Place[] {
+  const ops: OpId[] = [];
+  for (const touch of touches) for (const use of uses) if (touch.has(use)) ops.push(...touch.places(use));
+  return inSourceOrder(builder.pipeline.facts, ops).map((op) => builder.pipeline.source.place(op));
 }
 
 /** One op for each place: copies of a function stand where the function does. */
-function inSourceOrder(facts: Facts, ops: Iterable<OpId>): OpId[] {
-  const byPlace = new Map<string, OpId>();
-  for (const op of [...ops].sort((left, right) => left - right)) {
-    const key = `${facts.moduleOf(facts.owner.get(op)).index} ${facts.position.get(op)}`;
-    if (!byPlace.has(key)) byPlace.set(key, op);
-  }
-  const module = (op: OpId): number => facts.moduleOf(facts.owner.get(op)).index;
-  return [...byPlace.values()].sort(
-    (left, right) => module(left) - module(right) || facts.position.get(left) - facts.position.get(right),
-  );
-}
-
-function places(builder: Builder, cell: Cell, parts: readonly PartId[], writes: boolean): Place[] {
-  const ops = new Set<OpId>();
-  for (const part of parts) {
-    const touch = cell.touches.get(part);
-    if (touch === undefined) continue;
-    for (const op of writes ? [...touch.writes, ...touch.mutations, ...touch.hands] : touch.reads) ops.add(op);
-  }
-  return inSourceOrder(builder.pipeline.facts, ops).map((op) => builder.pipeline.source.place(op));
+function inSourceOrder(facts: Facts, ops: OpId[]): readonly OpId[] {
+  if (ops.length < 2) return ops;
+  const module = (op: OpId): number => facts.fn(facts.owner.get(op)).module;
+  const order = (left: OpId, right: OpId): number =>
+    module(left) - module(right) || facts.position.get(left) - facts.position.get(right);
+  ops.sort(order);
+  return ops.filter((op, index) => index === 0 || order(ops[index - 1] as OpId, op) !== 0);
 }
 
 // ------------------------------------------------------------------------------------------------ unresolved

@@ -7,8 +7,8 @@
  */
 import type { Part, PartId, PartStream, Parts } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
+import type { Cell, Group, State, Touch } from './cells.js';
 import type { Decision } from './decide-state.js';
-import type { Cell, Group, State } from './state.js';
 
 export class Messages {
   readonly #facts: Facts;
@@ -23,20 +23,23 @@ export class Messages {
     this.#parts = parts;
     for (const part of parts.list) this.#used.set(part.id, new Map());
     for (const cell of state.cells) {
-      const decision = decisions.get(state.groupOf.get(cell) as Group);
-      for (const part of cell.touches.keys()) {
-        if (travels(facts, cell, decision, part)) this.#used.get(part)?.set(cell, this.#position(cell, part));
+      const decision = decisions.get(state.groupOf(cell));
+      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
+        const { part } = touch;
+        if (travels(facts, cell, decision, part)) this.#used.get(part)?.set(cell, this.#position(touch));
       }
     }
   }
 
   /** Where a part first uses a cell; uses in functions of other modules come last. */
-  #position(cell: Cell, part: PartId): number {
-    const touch = cell.touches.get(part);
-    const module = (this.#parts.list[part] as Part).fn.module;
-    const ops = touch === undefined ? [] : [...touch.reads, ...touch.writes, ...touch.mutations, ...touch.hands];
-    const here = ops.filter((op) => this.#facts.fn(this.#facts.owner.get(op)).module === module);
-    return here.length === 0 ? Number.MAX_SAFE_INTEGER : Math.min(...here.map((op) => this.#facts.position.get(op)));
+  #position(touch: Touch): number {
+    const part = this.#parts.list[touch.part];
+    let first = Number.MAX_SAFE_INTEGER;
+    for (const op of touch.allPlaces()) {
+      if (this.#facts.fn(this.#facts.owner.get(op)).module !== part?.fn.module) continue;
+      first = Math.min(first, this.#facts.position.get(op));
+    }
+    return first;
   }
 
   of(stream: PartStream): readonly Cell[] {
