@@ -17,10 +17,11 @@ import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
 import { collectState } from './state.js';
 import { type Tags, tagGroups } from './tag-groups.js';
-import { type ProgramCode, writeCode } from './write-code.js';
+import { noCode, type ProgramCode, writeCode } from './write-code.js';
 import { Messages } from './write-messages.js';
 
-export function buildProgram(pipeline: Pipeline): FluxionProgram {
+/** `withCode`: fluxions and modules get their code; only what shows source text needs it. */
+export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProgram {
   const { facts, parts } = pipeline;
   const flows = new Flows(facts, parts);
   const state = collectState(pipeline, flows);
@@ -29,7 +30,7 @@ export function buildProgram(pipeline: Pipeline): FluxionProgram {
   const names = nameFluxions(facts, parts.list);
   const messages = new Messages(facts, parts, state, decisions);
   const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names });
-  const code = writeCode(facts, parts, names);
+  const code = withCode ? writeCode(facts, parts, names) : noCode;
   const contexts = listContexts(facts, decisions);
   const builder: Builder = { pipeline, state, decisions, tags, names, messages, code, contexts };
   const entry = facts.modules[0]?.id ?? '';
