@@ -25,7 +25,8 @@ export interface Part {
   /** For a rest: the await that it stands behind. */
   readonly cut: AwaitCut | null;
   readonly streams: PartStream[];
-  readonly upstream: { readonly part: PartId; readonly stream: PartStream }[];
+  /** The first stream that leads to it; null for main, and for what nothing leads to. */
+  entry: PartStream | null;
   /** Functions whose code runs as part of it (the segment in which they begin, 0 but for a rest's own). */
   readonly runs: readonly Run[];
 }
@@ -44,7 +45,14 @@ export interface PartStream {
   readonly cut: AwaitCut | null;
   readonly owner: FunctionId;
   readonly loop: number;
+  /** How many calls lie between the part's own code and the code that it leaves from; UNSURE where one of them may run any
+   *  of many functions. */
+  readonly distance: number;
 }
+
+export const UNSURE = 0xffff;
+/** A call that may run more functions than these is no way by which one would say that its callers run them all. */
+const mostSure = 8;
 
 export interface Parts {
   readonly list: readonly Part[];
@@ -76,9 +84,20 @@ export function cutParts(
   return cutter.parts(outsiders);
 }
 
+interface Reached {
+  readonly runs: readonly Run[];
+  /** How many of the runs are at most 0, 1, 2… sure calls away. */
+  readonly levels: readonly number[];
+}
+
 /** What a function runs, by segment: the calls that matter here, without the rest of its ops. */
 interface Skeleton {
-  readonly calls: readonly { readonly from: number; readonly to: number; readonly fn: FunctionId }[];
+  readonly calls: readonly {
+    readonly from: number;
+    readonly to: number;
+    readonly fn: FunctionId;
+    readonly sure: boolean;
+  }[];
   readonly points: readonly { readonly from: number; readonly to: number; readonly point: RupturePoint }[];
 }
 
@@ -89,6 +108,7 @@ class Cutter {
   readonly #inPlaceOf: (op: OpId) => readonly FunctionId[];
   readonly #list: Part[] = [];
   readonly #byFunction = new Map<FunctionId, PartId>();
+  readonly #levels: (readonly number[])[] = [];
   readonly #rests = new Map<FunctionId, (PartId | null)[]>();
   readonly #skeletons = new Map<FunctionId, Skeleton>();
   /** Many parts run the same helpers: each run is one object. */
@@ -121,9 +141,10 @@ class Cutter {
       const runners = this.#runners.get(fn) ?? [];
       if (!this.#byFunction.has(fn) && runners.every((part) => part === 0)) roots.push({ fn, segment: 0 });
     }
-    const runs = this.#reach(roots);
+    const { runs, levels } = this.#reach(roots);
+    this.#levels.push(levels);
     const main = this.#list[0] as Part;
-    return { ...main, id: this.#list.length, fn: main.fn, streams: [], upstream: [], runs };
+    return { ...main, id: this.#list.length, fn: main.fn, streams: [], entry: null, runs };
   }
 
   // ------------------------------------------------------------------------------------------------- parts
@@ -153,21 +174,31 @@ class Cutter {
     const id = this.#list.length;
     const roots: Run[] =
       kind === 'main' ? this.#facts.modules.map(({ top }) => ({ fn: top, segment: 0 })) : [{ fn: fn.id, segment }];
-    const runs = this.#reach(roots);
-    this.#list.push({ id, kind, fn, segment, cut, streams: [], upstream: [], runs });
+    const { runs, levels } = this.#reach(roots);
+    this.#levels.push(levels);
+    this.#list.push({ id, kind, fn, segment, cut, streams: [], entry: null, runs });
     return id;
   }
 
-  /** All code that runs when these run. */
-  #reach(roots: readonly Run[]): Run[] {
+  /** All code that runs when these run, what they call themselves first. */
+  #reach(roots: readonly Run[]): Reached {
     const found = new Set(roots.map((root) => this.#run(root.fn, root.segment)));
-    // A set goes on to what is added while it is gone through.
-    for (const { fn, segment } of found) {
-      for (const call of this.#skeleton(fn).calls) {
-        if (call.from <= segment && segment <= call.to) found.add(this.#run(call.fn, 0));
-      }
+    const levels: number[] = [];
+    for (let level = [...found]; level.length > 0; ) {
+      levels.push(found.size);
+      const before = found.size;
+      for (const run of level) this.#follow(run, true, found);
+      level = found.size === before ? [] : [...found].slice(before);
     }
-    return [...found];
+    // A set goes on to what is added while it is gone through.
+    for (const run of found) this.#follow(run, false, found);
+    return { runs: [...found], levels };
+  }
+
+  #follow({ fn, segment }: Run, onlySure: boolean, found: Set<Run>): void {
+    for (const call of this.#skeleton(fn).calls) {
+      if (call.from <= segment && segment <= call.to && (call.sure || !onlySure)) found.add(this.#run(call.fn, 0));
+    }
   }
 
   #run(fn: FunctionId, segment: number): Run {
@@ -184,16 +215,18 @@ class Cutter {
   }
 
   #readSkeleton(fn: FunctionId): Skeleton {
-    const calls: { from: number; to: number; fn: FunctionId }[] = [];
+    const calls: { from: number; to: number; fn: FunctionId; sure: boolean }[] = [];
     const points: { from: number; to: number; point: RupturePoint }[] = [];
     for (const op of this.#effects.ops.of(fn)) {
       const segment = this.#facts.segment.get(op);
       const [from, to] = [segment >>> 16, segment & 0xffff];
-      for (const callee of this.#effects.executes(op)) calls.push({ from, to, fn: callee });
+      const callees = this.#effects.executes(op);
+      for (const fn of callees) calls.push({ from, to, fn, sure: callees.length <= mostSure });
       if (!isCall(this.#facts.kind.get(op))) continue;
-      for (const callee of this.#inPlaceOf(op)) {
-        calls.push({ from, to, fn: callee });
-        this.#repeated.add(callee);
+      const inPlace = this.#inPlaceOf(op);
+      for (const fn of inPlace) {
+        calls.push({ from, to, fn, sure: inPlace.length <= mostSure });
+        this.#repeated.add(fn);
       }
       for (const point of this.#ruptures.byOp.get(op) ?? []) points.push({ from, to, point });
     }
@@ -204,21 +237,24 @@ class Cutter {
 
   connect(): void {
     for (const part of this.#list) {
-      for (const run of part.runs) {
+      const levels = this.#levels[part.id] as readonly number[];
+      let distance = 0;
+      for (const [index, run] of part.runs.entries()) {
+        while (distance < levels.length && index >= (levels[distance] as number)) distance++;
         const runners = this.#runners.get(run.fn);
         if (runners === undefined) this.#runners.set(run.fn, [part.id]);
         else if (runners.at(-1) !== part.id) runners.push(part.id);
-        this.#connectRun(part, run);
+        this.#connectRun(part, run, distance < levels.length ? distance : UNSURE);
       }
     }
     for (const part of this.#list) {
       for (const stream of part.streams) {
-        for (const to of stream.to) (this.#list[to] as Part).upstream.push({ part: part.id, stream });
+        for (const to of stream.to) (this.#list[to] as Part).entry ??= stream;
       }
     }
   }
 
-  #connectRun(part: Part, run: Run): void {
+  #connectRun(part: Part, run: Run, distance: number): void {
     for (const { from, to, point } of this.#skeleton(run.fn).points) {
       if (from > run.segment || run.segment > to) continue;
       const dest = point.callbacks.map(({ fn }) => this.#byFunction.get(fn) as PartId);
@@ -230,12 +266,22 @@ class Cutter {
         cut: null,
         owner: point.owner,
         loop: this.#facts.loop.get(point.op),
+        distance,
       });
     }
     const rest = this.#rests.get(run.fn)?.[run.segment];
     if (rest == null) return;
     const cut = this.#facts.fn(run.fn).cuts[run.segment] as AwaitCut;
-    part.streams.push({ type: 'post', from: part.id, to: [rest], point: null, cut, owner: run.fn, loop: 0 });
+    part.streams.push({
+      type: 'post',
+      from: part.id,
+      to: [rest],
+      point: null,
+      cut,
+      owner: run.fn,
+      loop: 0,
+      distance,
+    });
   }
 
   #eachEffect(part: Part, visit: VisitEffect): void {

@@ -13,6 +13,7 @@ import { chooseCuts } from './choose-cuts.js';
 import { type Decision, decideState } from './decide-state.js';
 import { findConnects } from './find-connects.js';
 import { Flows } from './flows.js';
+import { listStreams } from './list-streams.js';
 import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
 import { collectState } from './state.js';
@@ -32,7 +33,17 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
   const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names });
   const code = withCode ? writeCode(facts, parts, names) : noCode;
   const contexts = listContexts(facts, decisions);
-  const builder: Builder = { pipeline, state, decisions, tags, names, messages, code, contexts };
+  const builder: Builder = {
+    pipeline,
+    state,
+    decisions,
+    tags,
+    names,
+    messages,
+    code,
+    contexts,
+    streamsOf: listStreams(parts.list),
+  };
   const entry = facts.modules[0]?.id ?? '';
   return {
     version: 1,
@@ -62,6 +73,7 @@ interface Builder {
   readonly messages: Messages;
   readonly code: ProgramCode;
   readonly contexts: ReadonlyMap<PartId, readonly string[]>;
+  readonly streamsOf: (part: Part) => readonly PartStream[];
 }
 
 function nameOf(builder: Builder, part: PartId): string {
@@ -79,7 +91,7 @@ function makeFluxion(
     kind: part.kind,
     tags: builder.tags.ofPart.get(part.id) ?? [],
     context: builder.contexts.get(part.id) ?? [],
-    streams: part.streams.map((stream) => makeStream(builder, stream)),
+    streams: builder.streamsOf(part).map((stream) => makeStream(builder, stream)),
     at: placeOf(builder, part),
     placement,
     reasons,

@@ -52,6 +52,7 @@ class Collector {
   readonly #startUp: ReadonlySet<PartId>;
   #order = 0;
   #holders: Map<TokenId, string> | null = null;
+  readonly #declaredIn = new Map<number, readonly PartId[]>();
   readonly #taken = new Map<number, number>();
   #part!: Part;
 
@@ -161,7 +162,13 @@ class Collector {
     const runners = parts.runners.get(fact.owner) ?? noParts;
     // Without a cut in it, whoever runs the function runs all of it.
     if (facts.fn(fact.owner).cuts.length === 0) return runners;
-    return runners.filter((id) => declares(parts.list[id] as Part, fact));
+    const key = (fact.owner * 0x10000 + fact.segmentFrom) * 0x10000 + fact.segment;
+    let declarers = this.#declaredIn.get(key);
+    if (declarers === undefined) {
+      declarers = runners.filter((id) => declares(parts.list[id] as Part, fact));
+      this.#declaredIn.set(key, declarers);
+    }
+    return declarers;
   }
 
   #originOf(kind: number, declaredBy: readonly PartId[], tokens: readonly TokenId[]): CellOrigin {

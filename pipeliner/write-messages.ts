@@ -15,20 +15,25 @@ export class Messages {
   readonly #parts: Parts;
   readonly #used = new Map<PartId, Map<Cell, number>>();
   readonly #given = new Map<PartId, ReadonlyMap<Cell, number>>();
-  readonly #messages = new Map<string, readonly Cell[]>();
+  readonly #messages = new Map<object | null, readonly Cell[]>();
   readonly #needed = new Map<PartId, ReadonlyMap<Cell, number>>();
 
   constructor(facts: Facts, parts: Parts, state: State, decisions: ReadonlyMap<Group, Decision>) {
     this.#facts = facts;
     this.#parts = parts;
-    for (const part of parts.list) this.#used.set(part.id, new Map());
     for (const cell of state.cells) {
       const decision = decisions.get(state.groupOf(cell));
       for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
         const { part } = touch;
-        if (travels(facts, cell, decision, part)) this.#used.get(part)?.set(cell, this.#position(touch));
+        if (part < parts.list.length && travels(facts, cell, decision, part)) this.#use(cell, touch);
       }
     }
+  }
+
+  #use(cell: Cell, touch: Touch): void {
+    const used = this.#used.get(touch.part);
+    if (used === undefined) this.#used.set(touch.part, new Map([[cell, this.#position(touch)]]));
+    else used.set(cell, this.#position(touch));
   }
 
   /** Where a part first uses a cell; uses in functions of other modules come last. */
@@ -44,7 +49,7 @@ export class Messages {
 
   of(stream: PartStream): readonly Cell[] {
     // Many parts may run one call, through a helper: their streams all say the same.
-    const key = `${stream.type} ${stream.to.join(' ')}`;
+    const key = stream.point ?? stream.cut;
     let cells = this.#messages.get(key);
     if (cells === undefined) this.#messages.set(key, (cells = this.#write(stream)));
     return cells;
