@@ -239,7 +239,9 @@ class Cutter {
     for (const part of this.#list) {
       const levels = this.#levels[part.id] as readonly number[];
       let distance = 0;
-      for (const [index, run] of part.runs.entries()) {
+      let index = -1;
+      for (const run of part.runs) {
+        index++;
         while (distance < levels.length && index >= (levels[distance] as number)) distance++;
         const runners = this.#runners.get(run.fn);
         if (runners === undefined) this.#runners.set(run.fn, [part.id]);

@@ -7,7 +7,7 @@ import type { Facts, OpId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
-import type { Fluxion, FluxionProgram, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
+import type { Fluxion, FluxionProgram, Loc, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
 import { type Cell, type Group, type State, type Touch, Use, type UseKind } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
 import { type Decision, decideState } from './decide-state.js';
@@ -160,11 +160,14 @@ function isContextOf(decision: Exclude<Decision, { kind: 'stream' }>, part: Part
 
 function makeStream(builder: Builder, stream: PartStream): StreamFact {
   const { point, cut } = stream;
-  const message = [...new Set(builder.messages.of(stream).map((cell) => cell.name))];
-  const base = { type: stream.type, dest: stream.to.map((to) => nameOf(builder, to)), message };
+  const { type } = stream;
+  const message = builder.messages.names(stream);
+  const dest = stream.to.map((to) => nameOf(builder, to));
   if (point !== null) {
     return {
-      ...base,
+      type,
+      dest,
+      message,
       callee: point.callee,
       loc: builder.pipeline.source.place(point.op),
       inferred: point.inferred,
@@ -176,7 +179,8 @@ function makeStream(builder: Builder, stream: PartStream): StreamFact {
     cut === null || cut.calleeEnd === 0
       ? 'await'
       : builder.pipeline.source.slice(module, cut.calleeStart, cut.calleeEnd);
-  return { ...base, callee, loc: placeAt(module, cut?.awaitStart ?? 0), inferred: false, label: null };
+  const loc = placeAt(module, cut?.awaitStart ?? 0);
+  return { type, dest, message, callee, loc, inferred: false, label: null };
 }
 
 const verbs = /^(get|post|put|patch|delete|head|options|all)$/;
@@ -193,16 +197,20 @@ function labelOf(callee: string, label: string, type: 'start' | 'post'): string 
 const classes = { constant: 'scope', scope: 'scope', stream: 'stream', share: 'share' } as const;
 
 function listVariables(builder: Builder): StateVariable[] {
-  const found: (StateVariable & { readonly order: number })[] = [];
+  const found: { readonly variable: StateVariable; readonly order: number }[] = [];
   for (const [group, decision] of builder.decisions) {
     const tag = builder.tags.ofGroup.get(group) ?? null;
     for (const cell of group.cells) {
       const variable = makeVariable(builder, cell, decision, tag);
-      if (variable !== null) found.push({ ...variable, order: cell.module });
+      if (variable !== null) found.push({ variable, order: cell.module });
     }
   }
-  found.sort((a, b) => a.order - b.order || a.loc.line - b.loc.line || a.loc.column - b.loc.column);
-  return found.map(({ order: _, ...variable }) => variable);
+  found.sort((a, b) => a.order - b.order || byPlace(a.variable.loc, b.variable.loc));
+  return found.map(({ variable }) => variable);
+}
+
+function byPlace(left: Loc, right: Loc): number {
+  return left.line - right.line || left.column - right.column;
 }
 
 function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: string | null): StateVariable | null {

@@ -16,6 +16,7 @@ export class Messages {
   readonly #used = new Map<PartId, Map<Cell, number>>();
   readonly #given = new Map<PartId, ReadonlyMap<Cell, number>>();
   readonly #messages = new Map<object | null, readonly Cell[]>();
+  readonly #names = new Map<readonly Cell[], readonly string[]>();
   readonly #needed = new Map<PartId, ReadonlyMap<Cell, number>>();
 
   constructor(facts: Facts, parts: Parts, state: State, decisions: ReadonlyMap<Group, Decision>) {
@@ -53,6 +54,14 @@ export class Messages {
     let cells = this.#messages.get(key);
     if (cells === undefined) this.#messages.set(key, (cells = this.#write(stream)));
     return cells;
+  }
+
+  /** The names of the variables in its messages. */
+  names(stream: PartStream): readonly string[] {
+    const cells = this.of(stream);
+    let names = this.#names.get(cells);
+    if (names === undefined) this.#names.set(cells, (names = [...new Set(cells.map((cell) => cell.name))]));
+    return names;
   }
 
   #write(stream: PartStream): readonly Cell[] {
