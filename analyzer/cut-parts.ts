@@ -84,20 +84,42 @@ export function cutParts(
   return cutter.parts(outsiders);
 }
 
+/** What has been found on the way from one part. */
+class Found {
+  readonly runs: Run[] = [];
+  readonly #seen = new Set<Run>();
+  readonly #lists = new Set<readonly FunctionId[]>();
+
+  add(run: Run): void {
+    if (this.#seen.has(run)) return;
+    this.#seen.add(run);
+    this.runs.push(run);
+  }
+
+  /** Where many may call as many, each of them has the same list: to go through it once is enough. */
+  isNewList(callees: readonly FunctionId[]): boolean {
+    if (this.#lists.has(callees)) return false;
+    this.#lists.add(callees);
+    return true;
+  }
+}
+
 interface Reached {
   readonly runs: readonly Run[];
   /** How many of the runs are at most 0, 1, 2… sure calls away. */
   readonly levels: readonly number[];
 }
 
+/** A call, and what it may run. Long lists are the same object wherever they say the same. */
+interface Calls {
+  readonly from: number;
+  readonly to: number;
+  readonly callees: readonly FunctionId[];
+}
+
 /** What a function runs, by segment: the calls that matter here, without the rest of its ops. */
 interface Skeleton {
-  readonly calls: readonly {
-    readonly from: number;
-    readonly to: number;
-    readonly fn: FunctionId;
-    readonly sure: boolean;
-  }[];
+  readonly calls: readonly Calls[];
   readonly points: readonly { readonly from: number; readonly to: number; readonly point: RupturePoint }[];
 }
 
@@ -108,6 +130,7 @@ class Cutter {
   readonly #inPlaceOf: (op: OpId) => readonly FunctionId[];
   readonly #list: Part[] = [];
   readonly #byFunction = new Map<FunctionId, PartId>();
+  readonly #lists = new Map<string, readonly FunctionId[]>();
   readonly #levels: (readonly number[])[] = [];
   readonly #rests = new Map<FunctionId, (PartId | null)[]>();
   readonly #skeletons = new Map<FunctionId, Skeleton>();
@@ -141,8 +164,7 @@ class Cutter {
       const runners = this.#runners.get(fn) ?? [];
       if (!this.#byFunction.has(fn) && runners.every((part) => part === 0)) roots.push({ fn, segment: 0 });
     }
-    const { runs, levels } = this.#reach(roots);
-    this.#levels.push(levels);
+    const { runs } = this.#reach(roots);
     const main = this.#list[0] as Part;
     return { ...main, id: this.#list.length, fn: main.fn, streams: [], entry: null, runs };
   }
@@ -182,22 +204,23 @@ class Cutter {
 
   /** All code that runs when these run, what they call themselves first. */
   #reach(roots: readonly Run[]): Reached {
-    const found = new Set(roots.map((root) => this.#run(root.fn, root.segment)));
+    const found = new Found();
+    for (const { fn, segment } of roots) found.add(this.#run(fn, segment));
     const levels: number[] = [];
-    for (let level = [...found]; level.length > 0; ) {
-      levels.push(found.size);
-      const before = found.size;
-      for (const run of level) this.#follow(run, true, found);
-      level = found.size === before ? [] : [...found].slice(before);
+    for (let at = 0; at < found.runs.length; ) {
+      const end = found.runs.length;
+      levels.push(end);
+      for (; at < end; at++) this.#follow(found.runs[at] as Run, true, found);
     }
-    // A set goes on to what is added while it is gone through.
-    for (const run of found) this.#follow(run, false, found);
-    return { runs: [...found], levels };
+    for (let at = 0; at < found.runs.length; at++) this.#follow(found.runs[at] as Run, false, found);
+    return { runs: found.runs, levels };
   }
 
-  #follow({ fn, segment }: Run, onlySure: boolean, found: Set<Run>): void {
-    for (const call of this.#skeleton(fn).calls) {
-      if (call.from <= segment && segment <= call.to && (call.sure || !onlySure)) found.add(this.#run(call.fn, 0));
+  #follow({ fn, segment }: Run, onlySure: boolean, found: Found): void {
+    for (const { from, to, callees } of this.#skeleton(fn).calls) {
+      if (from > segment || segment > to) continue;
+      if (callees.length <= mostSure) for (const callee of callees) found.add(this.#run(callee, 0));
+      else if (!onlySure && found.isNewList(callees)) for (const callee of callees) found.add(this.#run(callee, 0));
     }
   }
 
@@ -214,20 +237,26 @@ class Cutter {
     return skeleton;
   }
 
+  #sameList(callees: readonly FunctionId[]): readonly FunctionId[] {
+    if (callees.length <= mostSure) return callees;
+    const key = callees.join(' ');
+    const known = this.#lists.get(key);
+    if (known === undefined) this.#lists.set(key, callees);
+    return known ?? callees;
+  }
+
   #readSkeleton(fn: FunctionId): Skeleton {
-    const calls: { from: number; to: number; fn: FunctionId; sure: boolean }[] = [];
+    const calls: Calls[] = [];
     const points: { from: number; to: number; point: RupturePoint }[] = [];
     for (const op of this.#effects.ops.of(fn)) {
       const segment = this.#facts.segment.get(op);
       const [from, to] = [segment >>> 16, segment & 0xffff];
       const callees = this.#effects.executes(op);
-      for (const fn of callees) calls.push({ from, to, fn, sure: callees.length <= mostSure });
+      if (callees.length > 0) calls.push({ from, to, callees: this.#sameList(callees) });
       if (!isCall(this.#facts.kind.get(op))) continue;
       const inPlace = this.#inPlaceOf(op);
-      for (const fn of inPlace) {
-        calls.push({ from, to, fn, sure: inPlace.length <= mostSure });
-        this.#repeated.add(fn);
-      }
+      if (inPlace.length > 0) calls.push({ from, to, callees: this.#sameList(inPlace) });
+      for (const fn of inPlace) this.#repeated.add(fn);
       for (const point of this.#ruptures.byOp.get(op) ?? []) points.push({ from, to, point });
     }
     return { calls, points };

@@ -111,7 +111,7 @@ export interface CellFacts {
   readonly hint: string;
   /** Start-up code runs in these parts. */
   readonly startUp: ReadonlySet<PartId>;
-  /** Parts in which it is declared. */
+  /** Parts in which it is declared, in ascending order. */
   readonly declaredBy: readonly PartId[];
   readonly tokens: readonly TokenId[];
   /** Belongs to one request; `reply` is bound to the connection. */
@@ -205,9 +205,21 @@ export class Cell implements CellFacts {
 
   /** Used by a part that does not make it. */
   get isUsedElsewhere(): boolean {
-    for (let touch = this.#first; touch !== null; touch = touch.next)
-      if (!this.declaredBy.includes(touch.part)) return true;
+    for (let touch = this.#first; touch !== null; touch = touch.next) if (!this.isDeclaredBy(touch.part)) return true;
     return false;
+  }
+
+  isDeclaredBy(part: PartId): boolean {
+    // In ascending order, and as many as there are parts where everything may call everything.
+    const { declaredBy } = this;
+    let low = 0;
+    let high = declaredBy.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((declaredBy[middle] as PartId) < part) low = middle + 1;
+      else high = middle;
+    }
+    return declaredBy[low] === part;
   }
 
   get isChangedLater(): boolean {

@@ -38,10 +38,12 @@ function decide(group: Group, flows: Flows, outsiders: PartId): Decision | null 
   if (parts.length === 0 || group.cells.every((cell) => cell.origin === 'outside' && !isChangedAtAll(cell)))
     return null;
   if (group.cells.every((cell) => cell.request !== null)) return { kind: 'stream', group, parts };
-  const declaredBy = [...new Set(group.cells.flatMap((cell) => cell.declaredBy))];
-  const inFlow = group.cells.every((cell) => cell.origin === 'flow');
-  if (inFlow && parts.every((part) => declaredBy.includes(part))) return null;
-  return inFlow ? decideInFlow(group, parts, declaredBy, flows) : decideStartUp(group, parts, flows, outsiders);
+  if (!group.cells.every((cell) => cell.origin === 'flow')) return decideStartUp(group, parts, flows, outsiders);
+  return parts.every((part) => isDeclaredBy(group, part)) ? null : decideInFlow(group, parts, flows);
+}
+
+function isDeclaredBy(group: Group, part: PartId): boolean {
+  return group.cells.some((cell) => cell.isDeclaredBy(part));
 }
 
 function isChangedAtAll(cell: Cell): boolean {
@@ -96,10 +98,11 @@ function readsBinding(group: Group): boolean {
   });
 }
 
-function decideInFlow(group: Group, parts: readonly PartId[], declaredBy: readonly PartId[], flows: Flows): Decision {
+function decideInFlow(group: Group, parts: readonly PartId[], flows: Flows): Decision {
   const changers = touching(group, (_, touch) => touch.changes);
-  const downstream = changers.filter((part) => !declaredBy.includes(part));
+  const downstream = changers.filter((part) => !isDeclaredBy(group, part));
   if (downstream.length === 0) return { kind: 'stream', group, parts };
+  const declaredBy = [...new Set(group.cells.flatMap((cell) => cell.declaredBy))];
   if (inOneLine(group, declaredBy, parts, downstream, flows)) return { kind: 'stream', group, parts };
   const all = [...new Set([...parts, ...declaredBy])].sort((left, right) => left - right);
   return { kind: 'share', group, parts: all, perFlow: true };

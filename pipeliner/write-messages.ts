@@ -32,6 +32,9 @@ export class Messages {
   }
 
   #use(cell: Cell, touch: Touch): void {
+    // What a part makes itself nobody has to send it, but for what a start gives its callback.
+    const given = cell.variable !== null && this.#parts.list[touch.part]?.fn.params.includes(cell.variable);
+    if (given !== true && cell.isDeclaredBy(touch.part)) return;
     const used = this.#used.get(touch.part);
     if (used === undefined) this.#used.set(touch.part, new Map([[cell, this.#position(touch)]]));
     else used.set(cell, this.#position(touch));
@@ -94,7 +97,7 @@ export class Messages {
   }
 
   #without(part: PartId, cells: ReadonlyMap<Cell, number>): Map<Cell, number> {
-    return new Map([...cells].filter(([cell]) => !cell.declaredBy.includes(part)));
+    return new Map([...cells].filter(([cell]) => !cell.isDeclaredBy(part)));
   }
 
   #parameters(part: Part): ReadonlyMap<Cell, number> {
