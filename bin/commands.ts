@@ -62,7 +62,7 @@ async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: s
 
 /** Fills a folder of the cache, for `fluxion run`. */
 async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: string): Promise<Outcome> {
-  const { program, diagnostics } = await compileEntry(command, cwd);
+  const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { emitRunFiles } = await import('../flx/emit/run-files.js');
   const { configPlaces } = await import('../analyzer/load-config.js');
   const { default: cache } = await import('../runtime/cache.cjs');
@@ -72,7 +72,7 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
   const hashes = new Map(modules.map(({ source, hash }) => [source, hash]));
   const places = configPlaces(config === null ? { entry, cwd } : { entry, cwd, explicit: config });
   cache.writeFolder(folder, files, hashes, [...new Set(places)]);
-  return { text: '', diagnostics };
+  return { pieces: [], diagnostics };
 }
 
 interface Compiled {

@@ -33,6 +33,7 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
   const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names });
   const code = withCode ? writeCode(facts, parts, names) : noCode;
   const contexts = listContexts(facts, decisions);
+  const streamsOf = listStreams(parts.list, (part) => placed.get(part)?.placement === 'home');
   const builder: Builder = {
     pipeline,
     state,
@@ -42,7 +43,7 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
     messages,
     code,
     contexts,
-    streamsOf: listStreams(parts.list),
+    streamsOf,
   };
   const entry = facts.modules[0]?.id ?? '';
   return {
