@@ -26,7 +26,7 @@ import { groupCells } from './group-cells.js';
 import { ImplicitCalls } from './implicit-calls.js';
 import { LastingObjects } from './lasting-objects.js';
 import { ObjectReads } from './object-reads.js';
-import { Reach } from './reach.js';
+import { Reach, type Reached } from './reach.js';
 
 export function collectState(pipeline: Pipeline, flows: Flows): State {
   const collector = new Collector(pipeline, flows);
@@ -367,7 +367,7 @@ class Collector {
     const readers = new ObjectReads(
       this.#pipeline,
       (id) => changing.has(this.#lasting.representative(id)),
-      (tokens) => this.#reach.from(tokens, true).map(({ token }) => token),
+      this.#changingWithin(changing),
     );
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
       this.#part = part;
@@ -376,6 +376,21 @@ class Collector {
           this.#touch(this.#objectCell(token), Effect.read, op, false, false);
       }
     }
+  }
+
+  /** For each list of tokens what can be reached from them and changes; most values hold what another one holds as well. */
+  #changingWithin(changing: ReadonlySet<TokenId>): (tokens: readonly TokenId[]) => readonly TokenId[] {
+    const known = new Map<readonly Reached[], readonly TokenId[]>();
+    return (tokens) => {
+      const reached = this.#reach.from(tokens, true);
+      let found = known.get(reached);
+      if (found === undefined) {
+        const ids = new Set<TokenId>();
+        for (const { token } of reached) if (changing.has(token)) ids.add(token);
+        known.set(reached, (found = ids.size === 0 ? nothing : [...ids]));
+      }
+      return found;
+    };
   }
 
   /** A reply is made with the settings of its app, and rendered with its locals: if those change, it depends on them. */
@@ -434,6 +449,7 @@ class Collector {
 
 const onlyMain: readonly PartId[] = [0];
 const noParts: readonly PartId[] = [];
+const nothing: readonly TokenId[] = [];
 
 function entriesOf(map: Map<number, Map<AtomId, Cell>>, key: number): Map<AtomId, Cell> {
   let entries = map.get(key);
