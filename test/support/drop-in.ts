@@ -22,6 +22,8 @@ export interface Program {
   readonly stdin?: string;
   /** Puts back what a run has changed. */
   readonly before?: (folder: string) => void;
+  /** What is compared of the output. */
+  readonly masked?: (text: string) => string;
   /** Called at once; what it does to the process, and what it gives, is part of the run. */
   readonly act?: (run: Running) => Promise<unknown>;
 }
@@ -89,7 +91,10 @@ export async function runProgram(folder: string, cache: string, by: Way, program
   const said = (text: string | RegExp): Promise<RegExpExecArray> => output.said(text);
   const act = await program.act?.({ child, folder, said, by });
   const [code, signal] = await closed;
-  const masked = (text: string): string => text.replaceAll(String(child.pid), '<pid>');
+  const masked = (text: string): string => {
+    const plain = text.replaceAll(String(child.pid), '<pid>');
+    return program.masked?.(plain) ?? plain;
+  };
   return { code, signal, stdout: masked(output.stdout()), stderr: masked(output.stderr()), act };
 }
 
