@@ -16,7 +16,7 @@ function suggestCommand(given: string, known: readonly string[]): string {
   const near = nearestWord(given, known);
   if (near !== null) return `did you mean "${near}"?`;
   // `fluxion app.js` is what people type who come from `node app.js`.
-  if (/\.[cm]?js$|[\\/]/.test(given)) return `did you mean "fluxion compile ${given}"?`;
+  if (/\.[cm]?js$|[\\/]/.test(given)) return `did you mean "fluxion run ${given}"?`;
   return `the commands are: ${known.join(', ')}`;
 }
 
