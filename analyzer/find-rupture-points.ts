@@ -6,6 +6,7 @@
  * Reports: analyzer/callback-unresolved.
  */
 import type { Rupture } from '../models/types.js';
+import { Addresses } from './find-addresses.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
 import type { Models } from './models.js';
 import { calleeText, type SourceText } from './source-text.js';
@@ -27,6 +28,8 @@ export interface RupturePoint {
   readonly callee: string;
   /** A route's path, an event, in the words of the source; '' where there is none. */
   readonly label: string;
+  /** The label with the paths of the routers around it in front. */
+  readonly address: string;
   readonly request: boolean;
   readonly inferred: boolean;
   readonly callbacks: readonly RuptureCallback[];
@@ -61,6 +64,7 @@ class Finder {
   readonly #origins: Origins;
   readonly #models: Models;
   readonly #source: SourceText;
+  readonly #addresses: Addresses;
   readonly #points: RupturePoint[] = [];
   readonly #unresolved: UnresolvedRupture[] = [];
   readonly #modelled = new Set<OpId>();
@@ -73,6 +77,7 @@ class Finder {
     this.#origins = origins;
     this.#models = models;
     this.#source = source;
+    this.#addresses = new Addresses(facts, origins, models, source);
   }
 
   result(): Ruptures {
@@ -109,12 +114,14 @@ class Finder {
       callbacks.push(...this.#callbacks(op, rupture, use.value, use.argument));
     }
     if (callbacks.length === 0) return;
+    const label = this.#label(op, rupture);
     this.#points.push({
       op,
       kind: rupture.kind === 'start' ? 'start' : 'post',
       owner: this.#facts.owner.get(op),
       callee: calleeText(this.#facts, this.#source, op),
-      label: this.#label(op, rupture),
+      label,
+      address: this.#addresses.of(op, rupture, label),
       request: rupture.request === true,
       inferred: false,
       callbacks,
@@ -353,6 +360,7 @@ class Finder {
       owner: this.#facts.owner.get(op),
       callee: calleeText(this.#facts, this.#source, op),
       label,
+      address: label,
       request: false,
       inferred: true,
       callbacks: [{ argument, value, fn, inPlace: this.#isInPlace(op, argument, fn) }],
