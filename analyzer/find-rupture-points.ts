@@ -6,8 +6,8 @@
  * Reports: analyzer/callback-unresolved.
  */
 import type { Rupture } from '../models/types.js';
-import { Addresses } from './find-addresses.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
+import { Addresses } from './find-addresses.js';
 import type { Models } from './models.js';
 import { calleeText, type SourceText } from './source-text.js';
 import { type TokenId, UNKNOWN } from './tokens.js';
