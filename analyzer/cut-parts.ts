@@ -74,8 +74,8 @@ export function cutParts(
 ): Parts {
   const cutter = new Cutter(facts, inPlaceOf, ruptures, effects);
   cutter.makeParts();
-  cutter.connect();
-  return cutter.parts(outsiders);
+  cutter.connect(outsiders);
+  return cutter.parts();
 }
 
 /** What a function runs, by segment: the calls that matter here, without the rest of its ops. */
@@ -95,6 +95,7 @@ class Cutter {
   readonly #skeletons = new Map<FunctionId, Skeleton>();
   readonly #runners = new Map<FunctionId, PartId[]>();
   readonly #repeated = new Set<FunctionId>();
+  #outsiders: Part | null = null;
 
   constructor(facts: Facts, inPlaceOf: (op: OpId) => readonly FunctionId[], ruptures: Ruptures, effects: Effects) {
     this.#facts = facts;
@@ -103,10 +104,10 @@ class Cutter {
     this.#effects = effects;
   }
 
-  parts(outsiders: ReadonlySet<FunctionId>): Parts {
+  parts(): Parts {
     return {
       list: this.#list,
-      outsiders: this.#outsidersPart(outsiders),
+      outsiders: this.#outsiders as Part,
       byFunction: this.#byFunction,
       runners: this.#runners,
       repeated: this.#repeated,
@@ -205,7 +206,7 @@ class Cutter {
 
   // ----------------------------------------------------------------------------------------------- streams
 
-  connect(): void {
+  connect(outsiders: ReadonlySet<FunctionId>): void {
     for (const part of this.#list) {
       for (const run of part.runs) {
         const runners = this.#runners.get(run.fn);
@@ -214,10 +215,27 @@ class Cutter {
         this.#connectRun(part, run);
       }
     }
+    this.#outsiders = this.#outsidersPart(outsiders);
+    this.#connectOutsiders(this.#outsiders);
     for (const part of this.#list) {
       for (const stream of part.streams) {
         for (const to of stream.to) (this.#list[to] as Part).upstream.push({ part: part.id, stream });
       }
+    }
+  }
+
+  /** What a function cuts off that nobody calls in sight, a plugin for instance or what the entry exports, begins with
+   *  start-up as well: that is when such functions are called, if they are. */
+  #connectOutsiders(outsiders: Part): void {
+    const main = this.#list[0] as Part;
+    const connected = new Set<RupturePoint>();
+    for (const part of this.#list) for (const { point } of part.streams) if (point !== null) connected.add(point);
+    const found: Part = { ...main, streams: [] };
+    for (const run of outsiders.runs) this.#connectRun(found, run);
+    for (const stream of found.streams) {
+      if (stream.point === null || connected.has(stream.point)) continue;
+      connected.add(stream.point);
+      main.streams.push(stream);
     }
   }
 

@@ -12,10 +12,12 @@ import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { calleeText } from '../analyzer/source-text.js';
 import { Effect } from '../analyzer/summarise-effects.js';
+import { UNKNOWN } from '../analyzer/tokens.js';
 import {
   actsOnProcess,
   boundTo,
   callUnresolved,
+  heldElsewhere,
   hiddenState,
   keepsState,
   notRequest,
@@ -186,21 +188,21 @@ class Placer {
         if (part === 0 || own === undefined || op === undefined || own.placement === 'home') continue;
         own.placement = 'home';
         own.reasons.push(
-          reason(
-            source === '' ? callUnresolved(touch.name) : packageUnmodelled(touch.name, source),
-            this.#input.pipeline.source.place(op),
-          ),
+          reason(source(touch.name === '' ? cell.hint : touch.name), this.#input.pipeline.source.place(op)),
         );
       }
     }
   }
 
-  /** The package that a variable of start-up code holds something of, '' for a module that is not known, else null. */
-  #unknownSource(cell: Cell): string | null {
+  /** What is to be said of a variable of start-up code that holds something from a package without a model, or from who
+   *  knows where; null for all others. */
+  #unknownSource(cell: Cell): ((name: string) => Diagnostic) | null {
     if (cell.request !== null || cell.origin === 'flow') return null;
     const { origins, models, graph } = this.#input.pipeline;
     if (cell.variable !== null && graph.unloaded.some(({ value }) => this.#unloadedInto.get(value) === cell.variable))
-      return '';
+      return callUnresolved;
+    // Whoever handed it to start-up code may hold on to it, and change it at any time.
+    if (cell.origin === 'startup' && cell.tokens.includes(UNKNOWN)) return heldElsewhere;
     for (const id of cell.tokens) {
       const token = origins.tokens.get(id);
       if (
@@ -209,7 +211,8 @@ class Placer {
         models.isUnknown(token.shape) &&
         !models.isModelled(token.shape.package)
       ) {
-        return token.shape.package;
+        const { shape } = token;
+        return (name) => packageUnmodelled(name, shape.package);
       }
     }
     return null;
@@ -317,6 +320,7 @@ class Placer {
 
 const obstacleCodes = new Set([
   'pipeliner/package-unmodelled',
+  'pipeliner/held-elsewhere',
   'pipeliner/hidden-state',
   'pipeliner/acts-on-process',
   'pipeliner/opaque-code',

@@ -29,6 +29,12 @@ export const packageUnmodelled = defineDiagnostic(
   }),
 );
 
+export const heldElsewhere = defineDiagnostic('pipeliner/held-elsewhere', 'note', (name: string) => ({
+  message: `"${name}" came to start-up code from code that is not read here, which may change it at any time`,
+  lift: `give "${name}" its value in the app's own modules`,
+  span: null,
+}));
+
 export const hiddenState = defineDiagnostic('pipeliner/hidden-state', 'note', (callee: string) => ({
   message: `"${callee}" keeps state that every caller shares`,
   lift: 'keep that state outside of the process, in a database for instance',
