@@ -129,6 +129,8 @@ class Placer {
       case Effect.process:
         return reason(actsOnProcess(calleeText(facts, source, op)), source.place(op));
       case Effect.opaque:
+        // Where no such code stands, the analysis has lost track of what a function changes.
+        if (facts.kind.get(op) !== Op.opaque) return reason(tooEntangled(), source.place(op));
         return reason(opaqueCode(facts.d.get(op) === Opaque.with ? 'with' : 'eval'), source.place(op));
       default:
         return this.#changeOutside(root, op);
@@ -143,7 +145,15 @@ class Placer {
     if (root.base !== 'variable') return null;
     const variable = pipeline.facts.variables.get(pipeline.graph.aliases.get(root.id) ?? root.id);
     if (variable === undefined || variable.owner >= 0) return null;
+    if (variable.name === 'process' && this.#isExitSetting(op))
+      return reason(actsOnProcess('process.exitCode'), pipeline.source.place(op));
     return reason(opaqueCode(`changing the global "${variable.name}"`), pipeline.source.place(op));
+  }
+
+  /** `process.exitCode = 1` concerns nobody but the process; what else hangs on it, other code may depend on. */
+  #isExitSetting(op: OpId): boolean {
+    const { facts } = this.#input.pipeline;
+    return facts.kind.get(op) === Op.store && facts.atomName(facts.c.get(op)) === 'exitCode';
   }
 
   #unknownCall(op: OpId): Diagnostic {
@@ -165,13 +175,13 @@ class Placer {
   /** What `eval` in one handler changes, and what a changed `Array.prototype` does, all others may depend on. */
   #mindDynamicCode(): void {
     for (const [part, own] of this.#own) {
-      const dynamic = part === 0 ? undefined : own.reasons.find(({ code }) => code === 'pipeliner/opaque-code');
+      const dynamic = part === 0 ? undefined : own.reasons.find(({ code }) => changesAnything.has(code));
       if (dynamic === undefined) continue;
       for (const [other, there] of this.#own) {
-        if (other === 0 || other === part || there.reasons.some(({ code }) => code === 'pipeliner/opaque-code'))
-          continue;
+        if (other === 0 || other === part || there.reasons.some(({ code }) => changesAnything.has(code))) continue;
         there.placement = 'home';
-        there.reasons.push({ ...dynamic, message: `${dynamic.message}; "${this.#name(part)}" does so` });
+        const by = dynamic.code === 'pipeliner/opaque-code' ? `; "${this.#name(part)}" does so` : '';
+        there.reasons.push({ ...dynamic, message: dynamic.message + by });
       }
       return;
     }
@@ -317,6 +327,9 @@ class Placer {
     return true;
   }
 }
+
+/** What does this may change what others use, whoever they are. */
+const changesAnything = new Set(['pipeliner/opaque-code', 'pipeliner/too-entangled']);
 
 const obstacleCodes = new Set([
   'pipeliner/package-unmodelled',
