@@ -276,7 +276,9 @@ class Placer {
   #own1(part: PartId, why: Reason): void {
     const own = this.#own.get(part);
     if (own === undefined) return;
-    own.reasons.unshift(why);
+    // Objects without a name of their own are told alike; once is enough.
+    if (!own.reasons.some(({ code, message }) => code === why.code && message === why.message))
+      own.reasons.unshift(why);
     // Unknown calls keep it home; what is no request keeps its state there all the same.
     const isFree = own.reasons.every(({ code }) => code !== 'pipeliner/call-unresolved' && !obstacleCodes.has(code));
     if (isFree) own.placement = 'group';
