@@ -1,6 +1,8 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import process from 'node:process';
 import { pathToFileURL } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
 import { parse } from 'espree';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { configFailed, configInvalid, configNotFound } from '../diagnostics/catalogue.js';
@@ -93,10 +95,35 @@ async function importConfig(file: string, shown: string): Promise<unknown> {
     (module: object) => ({ module }),
     (error: unknown) => describeFailure(error, file, shown),
   );
-  const result = await Promise.race([imported, tooLong]);
+  const ended = guardProcess(file, shown);
+  const result = await Promise.race([imported, tooLong, ended.failure]);
   clearTimeout(timer);
+  ended.release();
   if ('module' in result) return exportedValue(result.module, shown);
   throw new BadInput(result);
+}
+
+/** A configuration that ends the process would end the compiler's thread without a word. As a library the compiler leaves the
+ *  process of its caller alone. */
+function guardProcess(
+  file: string,
+  shown: string,
+): { readonly failure: Promise<Diagnostic>; readonly release: () => void } {
+  if (isMainThread) return { failure: new Promise(() => {}), release: () => {} };
+  const { exit } = process;
+  const release = (): void => {
+    process.exit = exit;
+  };
+  const failure = new Promise<Diagnostic>((give) => {
+    process.exit = (code) => {
+      const said = code === undefined ? '' : ` with code ${code}`;
+      give(configFailed(wholeFile(shown), `it ends the process${said}`));
+      throw new Error('a configuration must not end the process');
+    };
+    // What a configuration that was loaded leaves behind may fail as it likes: nobody waits for it any more.
+    process.on('uncaughtException', (error) => give(describeFailure(error, file, shown)));
+  });
+  return { failure, release };
 }
 
 function exportedValue(module: object, shown: string): unknown {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
 import {
   dynamicRequire,
+  entryNotScript,
   entryUnreadable,
   invalidJson,
   moduleNotFound,
@@ -21,7 +22,7 @@ import { Facts, NOTHING, Op, type ValueId } from './facts.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ParseFailure, parse } from './parse.js';
-import { createResolver, type Resolution, type Resolver } from './resolve-specifier.js';
+import { createResolver, type ModuleKind, type Resolution, type Resolver } from './resolve-specifier.js';
 
 /** A value that comes from outside the app's own modules. */
 export interface External {
@@ -131,6 +132,7 @@ class Loader {
   #load(pending: Pending): LoweredModule | null {
     const { file } = pending;
     const kind = this.#resolver.moduleKind(file);
+    if (pending.asked === null) this.#checkEntry(file, kind);
     if (kind === 'json') return this.#checkJson(pending);
     if (kind === 'other') return this.#skip(pending, 'it is not JavaScript');
     const text = this.#read(pending);
@@ -141,6 +143,12 @@ class Loader {
     } catch (error) {
       return this.#failed(pending, text, error);
     }
+  }
+
+  #checkEntry(file: string, kind: ModuleKind): void {
+    if (kind !== 'json' && kind !== 'other') return;
+    const what = kind === 'json' ? 'JSON' : /ts$/.test(file) ? 'TypeScript' : 'compiled code';
+    throw new BadInput(entryNotScript(this.#shown(file), what));
   }
 
   /** Data, and nothing to analyse; but a file that does not parse keeps the original from starting. */
@@ -165,6 +173,8 @@ class Loader {
     if (isTooDeep || (error instanceof ParseFailure && error.tooDeep))
       throw new BadInput(tooDeep(this.#shown(pending.file)));
     if (!(error instanceof ParseFailure)) throw error;
+    if (pending.asked === null && text.includes('\0'))
+      throw new BadInput(entryNotScript(this.#shown(pending.file), 'no text'));
     const diagnostic = syntaxError(this.#shown(pending.file), text, error.offset, error.message);
     if (pending.certain) throw new BadInput(diagnostic);
     return this.#skip(pending, `it cannot be parsed (${error.message})`);
