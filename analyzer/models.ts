@@ -98,8 +98,7 @@ export class Models {
   #findMember(shape: Shape, name: string): Shape | null {
     const path = `${shape.path}.${name}`;
     if (name === 'prototype') return this.#prototype(shape);
-    // The environment holds strings.
-    if (shape.path === 'process.env') return null;
+    if (this.isEnvironment(shape)) return null;
     if (this.isData(shape)) return shape;
     const own = this.#ownMember(shape, name);
     if (own !== null) {
@@ -148,6 +147,11 @@ export class Models {
   #prototype(shape: Shape): Shape | null {
     const made = shape.member?.construct?.returns;
     return made === undefined ? this.#unknown(`${shape.path}.prototype`, shape.package) : this.type(made);
+  }
+
+  /** `process.env`: what it holds is text, and text is nothing to keep track of. */
+  isEnvironment(shape: Shape): boolean {
+    return shape.path === 'process.Process.env' || shape.path === 'process.env';
   }
 
   /** Plain data of a request (`req.params`, `req.body`): nothing in it is code, whatever its names. */

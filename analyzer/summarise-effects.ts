@@ -27,6 +27,7 @@ import { IntList } from './int-list.js';
 import { methodByName } from './method-by-name.js';
 import { type Models, type Ref, registersNothing, type Shape } from './models.js';
 import { type RootId, RootTable } from './roots.js';
+import type { TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
 
 export const Effect = {
@@ -454,6 +455,7 @@ class Summariser {
 
   #load(op: OpId, base: ValueId, to: ValueId, atom: number): void {
     this.#readTooMany(op, base);
+    if (this.#isEnvironment(base)) return;
     for (const root of this.#selfOf(base)) {
       const within =
         this.#hasFields(root) && atom !== ANY_PROPERTY ? this.#roots.field(root, atom) : this.#roots.deep(root);
@@ -464,6 +466,13 @@ class Summariser {
     this.#addInner(to, this.#innerOf(base));
     // A getter is a call.
     for (const callee of this.#origins.calleesOf(op)) this.#apply(op, callee, base, noArgument, to);
+  }
+
+  /** `process.env`: what is read from it is text, and part of nothing. */
+  #isEnvironment(base: ValueId): boolean {
+    const tokens = this.#origins.tokensOf(base);
+    const token = tokens.length === 1 ? this.#origins.tokens.get(tokens[0] as TokenId) : null;
+    return token?.kind === 'external' && this.#models.isEnvironment(token.shape);
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {
