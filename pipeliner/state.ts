@@ -266,17 +266,27 @@ class Collector {
     return kind;
   }
 
-  /** The variable that holds such an object, if any. */
+  /** The variable that holds such an object, itself or within what it holds, if any. */
   #hint(tokens: readonly TokenId[]): string {
-    if (this.#holders === null) {
-      this.#holders = new Map();
-      for (const variable of this.#pipeline.facts.variables.values()) {
-        if (variable.kind === VariableKind.module) continue;
-        for (const id of this.#pipeline.origins.tokensOf(variable.value))
-          if (!this.#holders.has(id)) this.#holders.set(id, variable.name);
-      }
-    }
+    this.#holders ??= this.#findHolders();
     return tokens.map((id) => this.#holders?.get(id)).find((name) => name !== undefined) ?? 'object';
+  }
+
+  /** The nearest ones first. */
+  #findHolders(): Map<TokenId, string> {
+    const { facts, origins } = this.#pipeline;
+    const holders = new Map<TokenId, string>();
+    const hold = (value: ValueId, name: string): void => {
+      for (const id of origins.tokensOf(value)) if (id !== UNKNOWN && !holders.has(id)) holders.set(id, name);
+    };
+    for (const variable of facts.variables.values())
+      if (variable.kind !== VariableKind.module) hold(variable.value, variable.name);
+    // A map visits what is added to it on the way.
+    for (const [id, name] of holders) {
+      if (origins.tokens.get(id).kind !== 'object') continue;
+      for (const value of origins.tokens.knownProperties(id)?.values() ?? []) hold(value, name);
+    }
+    return holders;
   }
 
   #isServer(id: TokenId): boolean {
