@@ -128,6 +128,11 @@ export class Models {
     const type = parent === undefined ? null : this.type(parent);
     const found = type === null ? null : this.member(type, name);
     if (found !== null && !this.isUnknown(found)) return found;
+    if (shape.type?.holdsData === true) {
+      const data = this.#shape(`${shape.path}.${name}`, shape.package, {}, null);
+      this.#data.add(data);
+      return data;
+    }
     if (shape.type?.others !== undefined) {
       return this.#shape(`${shape.path}.${name}`, shape.package, { call: shape.type.others }, null);
     }

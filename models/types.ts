@@ -130,6 +130,8 @@ export interface TypeModel {
   readonly one?: boolean;
   /** What methods do that are neither listed nor inherited; without it they are unknown. */
   readonly others?: Call;
+  /** Members that are neither listed nor inherited are plain data that others put there (a session). */
+  readonly holdsData?: boolean;
   /** What `await` of such a value and the first parameter of its `then` give, for types that extend `Promise`. */
   readonly resolves?: ValueRef;
   /** The argument of the call that makes such a value which goes in front of its labels (`app.route('/users')`). */
