@@ -7,7 +7,7 @@
  *   replicated  all else
  */
 import type { Part, PartId } from '../analyzer/cut-parts.js';
-import { Op, Opaque, type OpId, type ValueId } from '../analyzer/facts.js';
+import { Op, Opaque, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { calleeText } from '../analyzer/source-text.js';
@@ -17,6 +17,7 @@ import {
   actsOnProcess,
   boundTo,
   callUnresolved,
+  globalVariable,
   heldElsewhere,
   hiddenState,
   keepsState,
@@ -208,6 +209,7 @@ class Placer {
    *  knows where; null for all others. */
   #unknownSource(cell: Cell): ((name: string) => Diagnostic) | null {
     if (cell.request !== null || cell.origin === 'flow') return null;
+    if (this.#isOwnGlobal(cell)) return globalVariable;
     const { origins, models, graph } = this.#input.pipeline;
     if (cell.variable !== null && graph.unloaded.some(({ value }) => this.#unloadedInto.get(value) === cell.variable))
       return callUnresolved;
@@ -226,6 +228,14 @@ class Placer {
       }
     }
     return null;
+  }
+
+  /** A global that the app makes; those of the language and of Node have models. */
+  #isOwnGlobal(cell: Cell): boolean {
+    const { facts, models } = this.#input.pipeline;
+    const variable = cell.variable === null ? undefined : facts.variables.get(cell.variable);
+    if (variable?.kind !== VariableKind.global || models.global(variable.name) !== null) return false;
+    return [...cell.touches.values()].some(({ writes }) => writes.length > 0);
   }
 
   /** The analysis gave up telling things apart, so nothing is proven. */
@@ -335,6 +345,7 @@ const changesAnything = new Set(['pipeliner/opaque-code', 'pipeliner/too-entangl
 
 const obstacleCodes = new Set([
   'pipeliner/package-unmodelled',
+  'pipeliner/global-variable',
   'pipeliner/held-elsewhere',
   'pipeliner/hidden-state',
   'pipeliner/acts-on-process',

@@ -29,6 +29,12 @@ export const packageUnmodelled = defineDiagnostic(
   }),
 );
 
+export const globalVariable = defineDiagnostic('pipeliner/global-variable', 'note', (name: string) => ({
+  message: `"${name}" is a global variable, which code that is not read here may change as well`,
+  lift: 'declare it in a module, and export it',
+  span: null,
+}));
+
 export const heldElsewhere = defineDiagnostic('pipeliner/held-elsewhere', 'note', (name: string) => ({
   message: `"${name}" came to start-up code from code that is not read here, which may change it at any time`,
   lift: `give "${name}" its value in the app's own modules`,
