@@ -610,7 +610,10 @@ class Summariser {
 
   #callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
     const isNew = this.#facts.kind.get(op) === Op.construct;
-    if (this.#isBinding(op)) return this.#copy(receiver, to);
+    if (this.#isBinding(op)) {
+      for (const value of this.#argumentsOf(op)) this.#keepIn(value, [to]);
+      return this.#copy(receiver, to);
+    }
     let known = isInside;
     let unknown = false;
     for (const id of this.#origins.calleeTokens(op)) {
@@ -634,10 +637,13 @@ class Summariser {
     if (this.#recording && !(isInside && !unknown)) this.#noteExecuted(op);
   }
 
-  /** `handler.bind(this)` runs nothing. */
+  /** `handler.bind(this)` and `list.push.bind(list)` run nothing. */
   #isBinding(op: OpId): boolean {
     if (this.#facts.kind.get(op) !== Op.method || this.#facts.atomName(this.#facts.c.get(op)) !== 'bind') return false;
-    return this.#origins.tokensOf(this.#facts.a.get(op)).some((id) => this.#origins.tokens.functionOf(id) !== null);
+    return this.#origins.tokensOf(this.#facts.a.get(op)).some((id) => {
+      const shape = this.#shapeOf(id);
+      return shape === null ? this.#origins.tokens.functionOf(id) !== null : this.#models.call(shape, false) !== null;
+    });
   }
 
   #shapeOf(id: number): Shape | null {
