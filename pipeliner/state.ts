@@ -106,6 +106,7 @@ class Collector {
   readonly #startUp: ReadonlySet<PartId>;
   #order = 0;
   #holders: Map<TokenId, string> | null = null;
+  #declarations: Map<string, OpId> | null = null;
   readonly #taken = new Map<number, number>();
   #part!: Part;
 
@@ -365,10 +366,10 @@ class Collector {
     const value = origins.tokens.knownProperties(token)?.get(field) ?? 0;
     const declaredBy = parts.runners.get(maker) ?? [0];
     const startup = declaredBy.every((part) => this.#startUp.has(part));
+    const made = { module: facts.fn(maker).module, start: object.kind === 'object' ? object.start : 0 };
     cell = this.#add({
       name: facts.atomName(field).replace(/^#/, ''),
-      module: facts.fn(maker).module,
-      start: object.kind === 'object' ? object.start : 0,
+      ...(this.#declarationOf(token, field) ?? made),
       variable: null,
       origin: startup ? 'startup' : 'flow',
       declaredBy,
@@ -377,6 +378,27 @@ class Collector {
     this.#byField.set(key, cell);
     this.#fieldOwners.set(cell, token);
     return cell;
+  }
+
+  /** Where a field first gets a value: in the class, or in its constructor. */
+  #declarationOf(token: TokenId, field: number): { readonly module: number; readonly start: number } | null {
+    this.#declarations ??= this.#findDeclarations();
+    const { facts } = this.#pipeline;
+    const op = this.#declarations.get(`${token} ${field}`);
+    return op === undefined ? null : { module: facts.fn(facts.owner.get(op)).module, start: facts.position.get(op) };
+  }
+
+  #findDeclarations(): Map<string, OpId> {
+    const { facts, origins } = this.#pipeline;
+    const found = new Map<string, OpId>();
+    for (let op = 0; op < facts.kind.length; op++) {
+      if (facts.kind.get(op) !== Op.store || !this.#receivers.has(facts.a.get(op))) continue;
+      for (const id of origins.tokensOf(facts.a.get(op))) {
+        const key = `${id} ${facts.c.get(op)}`;
+        if (!found.has(key)) found.set(key, op);
+      }
+    }
+    return found;
   }
 
   // ------------------------------------------------------------------------------------------------ touches
