@@ -321,6 +321,7 @@ class Finder {
     const count = this.#facts.callCount.get(call);
     if (count === 0 || this.#facts.callSpread.get(call) >= 0) return;
     const name = this.#facts.kind.get(op) === Op.method ? this.#facts.atomName(this.#facts.c.get(op)) : '';
+    if (this.#inferRoute(op, call, name)) return;
     const last = count - 1;
     const value = this.#facts.argument(call, last);
     const functions = this.#functionsOf(value);
@@ -339,6 +340,38 @@ class Finder {
       this.#inferred(op, 'post', value, last, fn, '');
       if (name === 'then' && count === 2) this.#inferFirstOfThen(op, call);
     }
+  }
+
+  /** `router.get('/path', (req, res) => …)` on a router that nobody knows. */
+  #inferRoute(op: OpId, call: number, name: string): boolean {
+    const path = this.#facts.strings.get(this.#facts.argument(call, 0));
+    if (!isRouting(name) || path === undefined || !/^[/*]/.test(path)) return false;
+    const callbacks: RuptureCallback[] = [];
+    for (let argument = 1; argument < this.#facts.callCount.get(call); argument++) {
+      const value = this.#facts.argument(call, argument);
+      const functions = this.#holdsUnknown(value) ? [] : this.#functionsOf(value);
+      if (functions.some((fn) => !this.#takesRequest(fn))) return false;
+      for (const fn of functions) callbacks.push({ argument, value, fn, inPlace: this.#isInPlace(op, argument, fn) });
+    }
+    if (callbacks.length === 0) return false;
+    this.#points.push({
+      op,
+      kind: 'start',
+      owner: this.#facts.owner.get(op),
+      callee: calleeText(this.#facts, this.#source, op),
+      label: path,
+      address: path,
+      request: true,
+      inferred: true,
+      callbacks,
+    });
+    return true;
+  }
+
+  #takesRequest(fn: FunctionId): boolean {
+    const params = this.#facts.fn(fn).params;
+    const name = this.#facts.variables.get(params[0] ?? NOTHING)?.name ?? '';
+    return params.length >= 2 && /^_*(req|request|err|error|ctx)$/i.test(name);
   }
 
   #inferFirstOfThen(op: OpId, call: number): void {
@@ -370,6 +403,10 @@ class Finder {
 
 function isListening(name: string): boolean {
   return name === 'on' || name === 'once' || name === 'addListener' || name === 'prependListener';
+}
+
+function isRouting(name: string): boolean {
+  return /^(get|post|put|patch|delete|del|head|options|all|use)$/.test(name);
 }
 
 function isThen(name: string): boolean {
