@@ -119,7 +119,8 @@ class Cutter {
   #outsidersPart(outsiders: ReadonlySet<FunctionId>): Part {
     const roots: Run[] = [];
     for (const fn of outsiders) {
-      const runners = this.#runners.get(fn) ?? [];
+      // The rest of an async function runs what stands behind its cut, not what stands before it.
+      const runners = (this.#runners.get(fn) ?? []).filter((part) => this.#list[part]?.ran.has(runKey(fn, 0)));
       if (!this.#byFunction.has(fn) && runners.every((part) => part === 0)) roots.push({ fn, segment: 0 });
     }
     const runs = this.#reach(roots);
