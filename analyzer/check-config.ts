@@ -214,6 +214,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   call: optional(call),
   construct: optional(call),
   events: optional(record('an object with a field for each event', eventModel)),
+  complete: optional(yesOrNo),
   holdsData: optional(yesOrNo),
   resolves: optional(valueRef),
   identity: optional(yesOrNo),

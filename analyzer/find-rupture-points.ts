@@ -285,7 +285,8 @@ class Finder {
       if (token.kind === 'bound') unknown = true;
       if (token.kind !== 'external') continue;
       if (!this.#models.isUnknown(token.shape)) return null;
-      external = token.shape.package;
+      external ??= this.#models.unmodelledPackage(token.shape);
+      unknown = true;
     }
     // Of an optional last argument nothing says that it is a callback, if not its name.
     if (rupture.callback === 'last' && !namesCallback(text)) return null;

@@ -81,6 +81,12 @@ interface Asked {
   readonly load: LoadRequest | ExportAll;
 }
 
+/** Many bytes that stand in no text; a stray one in a script is an error with a place. */
+function isBinary(text: string): boolean {
+  const start = text.slice(0, 4096);
+  return (start.match(/[\0\uFFFD]/g)?.length ?? 0) > start.length / 20;
+}
+
 class Loader {
   readonly #facts = new Facts();
   readonly #resolver: Resolver = createResolver();
@@ -173,7 +179,7 @@ class Loader {
     if (isTooDeep || (error instanceof ParseFailure && error.tooDeep))
       throw new BadInput(tooDeep(this.#shown(pending.file)));
     if (!(error instanceof ParseFailure)) throw error;
-    if (pending.asked === null && text.includes('\0'))
+    if (pending.asked === null && isBinary(text))
       throw new BadInput(entryNotScript(this.#shown(pending.file), 'no text'));
     const diagnostic = syntaxError(this.#shown(pending.file), text, error.offset, error.message);
     if (pending.certain) throw new BadInput(diagnostic);

@@ -33,6 +33,7 @@ export class Models {
   readonly #refs = new Map<string, readonly Ref[]>();
   readonly #one: string[] = [];
   readonly #data = new Set<Shape>();
+  readonly #ofOthers = new Set<Shape>();
   readonly #members = new Map<Shape, Map<string, Shape | null>>();
   readonly globals: { readonly [name: string]: Member };
   readonly byMethodName: ReadonlyMap<string, Call>;
@@ -136,7 +137,21 @@ export class Models {
     if (shape.type?.others !== undefined) {
       return this.#shape(`${shape.path}.${name}`, shape.package, { call: shape.type.others }, null);
     }
-    return found ?? (shape.package === '' ? null : this.#unknown(`${shape.path}.${name}`, shape.package));
+    if (shape.type?.complete === true) return null;
+    if (found !== null && parent !== undefined && shape.type === null) return found;
+    return shape.package === '' ? null : this.#unlisted(`${shape.path}.${name}`, shape.package);
+  }
+
+  /** What a package's type does not list: something that the package does not say, or that others put there. */
+  #unlisted(path: string, owner: string): Shape {
+    const shape = this.#unknown(path, owner);
+    this.#ofOthers.add(shape);
+    return shape;
+  }
+
+  /** The package without a model that a value comes from, as far as it can be told; null for all others. */
+  unmodelledPackage(shape: Shape): string | null {
+    return shape.package === '' || !this.isUnknown(shape) || this.#ofOthers.has(shape) ? null : shape.package;
   }
 
   #fromMember(path: string, owner: string, member: Member): Shape {

@@ -130,6 +130,9 @@ export interface TypeModel {
   readonly one?: boolean;
   /** What methods do that are neither listed nor inherited; without it they are unknown. */
   readonly others?: Call;
+  /** These are all members: what else hangs on such a value was put there by the program. Not said of a type that
+   *  extends it. */
+  readonly complete?: boolean;
   /** Members that are neither listed nor inherited are plain data that others put there (a session). */
   readonly holdsData?: boolean;
   /** What `await` of such a value and the first parameter of its `then` give, for types that extend `Promise`. */

@@ -162,13 +162,9 @@ class Placer {
     const callee = calleeText(facts, source, op);
     for (const id of origins.calleeTokens(op)) {
       const token = origins.tokens.get(id);
-      if (
-        token.kind === 'external' &&
-        token.shape.package !== '' &&
-        models.call(token.shape, facts.kind.get(op) === Op.construct) === null
-      ) {
-        return packageUnmodelled(callee, token.shape.package);
-      }
+      if (token.kind !== 'external' || models.call(token.shape, facts.kind.get(op) === Op.construct) !== null) continue;
+      const name = models.isUnknown(token.shape) ? models.unmodelledPackage(token.shape) : token.shape.package;
+      if (name !== null && name !== '') return packageUnmodelled(callee, name);
     }
     return callUnresolved(callee);
   }
