@@ -84,7 +84,8 @@ interface Asked {
 /** Many bytes that stand in no text; a stray one in a script is an error with a place. */
 function isBinary(text: string): boolean {
   const start = text.slice(0, 4096);
-  return (start.match(/[\0\uFFFD]/g)?.length ?? 0) > start.length / 20;
+  const strange = start.match(/[\0\uFFFD]/g)?.length ?? 0;
+  return strange > 16 && strange > start.length / 20;
 }
 
 class Loader {
