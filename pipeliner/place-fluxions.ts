@@ -17,6 +17,7 @@ import {
   actsOnProcess,
   boundTo,
   callUnresolved,
+  changesUnknown,
   globalVariable,
   heldElsewhere,
   hiddenState,
@@ -112,9 +113,9 @@ class Placer {
   /** Everything in what the part runs of which nobody can say what it does. */
   #obstacles(part: Part): Reason[] {
     const found = new Map<string, Reason>();
-    this.#input.pipeline.parts.eachEffect(part, (kind, root, _fn, op) => {
+    this.#input.pipeline.parts.eachEffect(part, (kind, root, _fn, op, _at, value) => {
       if (kind === Effect.read || kind === Effect.hand || found.size >= mostReasons) return;
-      const obstacle = this.#obstacle(kind, root, op);
+      const obstacle = this.#obstacle(kind, root, op) ?? this.#changeOfUnknown(kind, op, value);
       if (obstacle !== null && !found.has(obstacle.message)) found.set(obstacle.message, obstacle);
     });
     return [...found.values()];
@@ -136,6 +137,18 @@ class Placer {
       default:
         return this.#changeOutside(root, op);
     }
+  }
+
+  /** An object that comes from code that is not read may be held there too: a cache hands out its entries. */
+  #changeOfUnknown(kind: number, op: OpId, value: ValueId): Reason | null {
+    const { origins, models, source } = this.#input.pipeline;
+    if (kind === Effect.read || value === 0) return null;
+    for (const id of origins.tokensOf(value)) {
+      const token = origins.tokens.get(id);
+      const isUnknown = token.kind === 'external' && models.unmodelledPackage(token.shape) !== null;
+      if (id === UNKNOWN || isUnknown) return reason(changesUnknown(source.changed(op)), source.place(op));
+    }
+    return null;
   }
 
   /** Changing what every module sees: globals, `process.env`, an imported package's exports. */
@@ -341,6 +354,7 @@ const changesAnything = new Set(['pipeliner/opaque-code', 'pipeliner/too-entangl
 
 const obstacleCodes = new Set([
   'pipeliner/package-unmodelled',
+  'pipeliner/changes-unknown',
   'pipeliner/global-variable',
   'pipeliner/held-elsewhere',
   'pipeliner/hidden-state',
