@@ -7,7 +7,7 @@
  *   replicated  all else
  */
 import type { Part, PartId } from '../analyzer/cut-parts.js';
-import { Op, Opaque, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
+import { ANY_PROPERTY, Op, Opaque, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { calleeText } from '../analyzer/source-text.js';
@@ -159,15 +159,26 @@ class Placer {
     if (root.base !== 'variable') return null;
     const variable = pipeline.facts.variables.get(pipeline.graph.aliases.get(root.id) ?? root.id);
     if (variable === undefined || variable.owner >= 0) return null;
-    if (variable.name === 'process' && this.#isExitSetting(op))
-      return reason(actsOnProcess('process.exitCode'), pipeline.source.place(op));
+    if (variable.name === 'process' && this.#concernsProcessAlone(op))
+      return reason(actsOnProcess(pipeline.source.changed(op)), pipeline.source.place(op));
     return reason(opaqueCode(`changing the global "${variable.name}"`), pipeline.source.place(op));
   }
 
-  /** `process.exitCode = 1` concerns nobody but the process; what else hangs on it, other code may depend on. */
-  #isExitSetting(op: OpId): boolean {
-    const { facts } = this.#input.pipeline;
-    return facts.kind.get(op) === Op.store && facts.atomName(facts.c.get(op)) === 'exitCode';
+  /** `process.on('SIGTERM', …)` and `process.exitCode = 1` concern the process, and whoever uses it by name. What packages
+   *  and the language look at by themselves (`process.env.TZ`) may change what any code does. */
+  #concernsProcessAlone(op: OpId): boolean {
+    const { facts, origins, models } = this.#input.pipeline;
+    switch (facts.kind.get(op)) {
+      case Op.method:
+        return origins.calleeTokens(op).every((id) => {
+          const token = origins.tokens.get(id);
+          return token.kind === 'external' && models.call(token.shape, false) !== null;
+        });
+      case Op.store:
+        return facts.c.get(op) !== ANY_PROPERTY && !looked.test(facts.atomName(facts.c.get(op)));
+      default:
+        return false;
+    }
   }
 
   #unknownCall(op: OpId): Diagnostic {
@@ -348,6 +359,10 @@ class Placer {
     return true;
   }
 }
+
+/** Names that others than the app look up in the environment, and members of `process` that they use. */
+const looked =
+  /^(?!(?:exitCode|title)$)(TZ|LANG.*|LC_.*|NODE_.*|DEBUG.*|HOME|PATH|TE?MP.*|HTTPS?_PROXY|NO_PROXY|[a-z].*)$/;
 
 /** What does this may change what others use, whoever they are. */
 const changesAnything = new Set(['pipeliner/opaque-code', 'pipeliner/too-entangled']);
