@@ -721,8 +721,8 @@ class Summariser {
         return;
       case 'results':
       case 'result':
-        // What a callback gives may be any of what it was given.
-        for (const arg of args) this.#addInner(to, this.#contentsOf(arg));
+        // What a callback gives may be any of what it was given, but nothing of the language's that it is: `map(JSON.parse)`.
+        for (const arg of args) if (!this.#isNamespace(arg)) this.#addInner(to, this.#contentsOf(arg));
         if (!this.#isNamespace(receiver)) this.#addInner(to, this.#contentsOf(receiver));
         return;
       default:
