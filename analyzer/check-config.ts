@@ -224,6 +224,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   travels: optional(oneOf('clone', 'bridge')),
   reply: optional(yesOrNo),
   perRequest: optional(yesOrNo),
+  outlivesRequest: optional(yesOrNo),
 }));
 
 const packageModel = object<PackageModel>('an object with "name" and "module"', () => ({

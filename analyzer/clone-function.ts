@@ -5,6 +5,7 @@
  * gives (`asyncHandler(fn)`) calls the `fn` of one call, not those of all calls; and each call of a factory makes state of
  * its own (`rateLimit()` with `const hits = new Map()` in it). Their second and further calls get copies.
  */
+import { isCalledByLanguage } from './called-by-language.js';
 import {
   type Facts,
   type FunctionFact,
@@ -40,11 +41,57 @@ export function markWrappers(facts: Facts): void {
       markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.write) markStateWritten(facts, op);
   }
+  markFactories(facts, madeAnew);
   const used = objectsUsedInside(facts);
   for (let op = 0; op < facts.kind.length; op++) {
     const isFresh = facts.kind.get(op) === Op.copy && madeAnew.has(facts.a.get(op));
     if (isFresh && used.has(facts.b.get(op))) markOwner(facts, facts.b.get(op));
   }
+}
+
+/** Functions that give a new object, or a closure that changes what they were given. */
+function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
+  const objects = new Set(madeAnew);
+  const changers = new Set<ValueId>();
+  for (let op = 0; op < facts.kind.length; op++) {
+    const kind = facts.kind.get(op);
+    if (kind === Op.copy && madeAnew.has(facts.a.get(op))) objects.add(facts.b.get(op));
+    const isChange = kind === Op.store && facts.d.get(op) !== 1;
+    const variable = isChange ? facts.variables.get(facts.a.get(op)) : undefined;
+    if (variable?.kind !== VariableKind.parameter || variable.owner === facts.owner.get(op)) continue;
+    changers.add(facts.fn(facts.owner.get(op)).self);
+  }
+  for (let op = 0; op < facts.kind.length; op++) {
+    if (facts.kind.get(op) !== Op.return) continue;
+    const value = facts.a.get(op);
+    if (objects.has(value) || changers.has(value)) markFactory(facts, facts.fn(facts.owner.get(op)));
+  }
+}
+
+function markFactory(facts: Facts, fn: FunctionFact): void {
+  const isPlain = (fn.flags & (FunctionFlag.generator | FunctionFlag.async)) === 0;
+  if (isPlain && fn.parent !== -1 && fn.params.length > 0 && !hasRests(facts, fn)) fn.flags |= FunctionFlag.factory;
+}
+
+/** The rests of async functions are parts of the program, of which there should not be several. */
+function hasRests(facts: Facts, fn: FunctionFact): boolean {
+  for (let inner = fn.id; inner < fn.functionEnd; inner++) if (facts.fn(inner).cuts.length > 0) return true;
+  return false;
+}
+
+/** What the function is given it may change, itself or by handing it on. */
+export function mayChangeGiven(facts: Facts, fn: FunctionFact): boolean {
+  if (hasRests(facts, fn)) return false;
+  for (let op = fn.opStart; op < fn.opEnd; op++) {
+    const kind = facts.kind.get(op);
+    if (kind === Op.store && facts.d.get(op) !== 1) return true;
+    if (kind === Op.method && fn.params.includes(facts.a.get(op))) return true;
+    if (kind !== Op.call && kind !== Op.method && kind !== Op.construct) continue;
+    const call = facts.d.get(op);
+    for (let index = 0; index < facts.callCount.get(call); index++)
+      if (fn.params.includes(facts.argument(call, index))) return true;
+  }
+  return false;
 }
 
 function isIndirect(name: string): boolean {
@@ -78,6 +125,16 @@ function markOwner(facts: Facts, variable: ValueId): void {
   const owner = facts.variables.get(variable)?.owner ?? -1;
   if (owner < 0 || facts.fn(owner).parent === -1) return;
   facts.fn(owner).flags |= FunctionFlag.wrapper;
+}
+
+/** A method that gets a copy for each instance. What the language calls by itself has no receiver in sight. */
+export function isToldApart(facts: Facts, fn: FunctionFact): boolean {
+  const isPlain = (fn.flags & (FunctionFlag.arrow | FunctionFlag.generator | FunctionFlag.async)) === 0;
+  if (!isPlain || isCalledByLanguage(fn.name)) return false;
+  if (hasRests(facts, fn)) return false;
+  for (let inner = fn.id; inner < fn.functionEnd; inner++)
+    if ((facts.fn(inner).flags & FunctionFlag.usesThis) !== 0) return true;
+  return false;
 }
 
 /** Number of values that a copy of `fn` takes. */

@@ -64,6 +64,8 @@ export const FunctionFlag = {
   method: 256,
   /** a method of an object literal */
   inObject: 512,
+  /** gives something new that holds what it is given: analysed once per call that gives it objects (wrap(user)) */
+  factory: 1024,
 } as const;
 
 export type AwaitForm =

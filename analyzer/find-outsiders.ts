@@ -4,11 +4,10 @@
  *          anyone, or called by the language itself (setters, `toString`, `toJSON`, `then`, iterators).
  */
 import { isCall } from './call-graph.js';
+import { isCalledByLanguage } from './called-by-language.js';
 import { ANY_PROPERTY, type Facts, FunctionFlag, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
 import type { Effects } from './summarise-effects.js';
 import type { Origins } from './trace-origins.js';
-
-const calledByLanguage = /^((get|set) .*|@@.*|toString|valueOf|toJSON|then|toLocaleString|inspect)$/;
 
 export interface Outsiders {
   readonly functions: ReadonlySet<FunctionId>;
@@ -35,7 +34,7 @@ type Implicit = { fn: FunctionId; holder: ValueId }[];
 function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit): void {
   const atom = facts.c.get(op);
   const isNew = facts.d.get(op) === 1;
-  if (atom === ANY_PROPERTY ? !isNew : !calledByLanguage.test(facts.atomName(atom))) return;
+  if (atom === ANY_PROPERTY ? !isNew : !isCalledByLanguage(facts.atomName(atom))) return;
   for (const id of origins.tokensOf(facts.b.get(op))) {
     const fn = origins.tokens.functionOf(id);
     if (fn !== null && isWritten(facts, fn, facts.position.get(op))) implicit.push({ fn, holder: facts.a.get(op) });

@@ -50,12 +50,14 @@ const NAMES = ['fluxion.config.js', 'fluxion.config.mjs', 'fluxion.config.cjs'];
 
 function findConfig(options: ConfigOptions): string | null {
   if (options.explicit !== undefined) return findExplicit(options.explicit, options.cwd);
-  const folders = [packageFolder(dirname(resolve(options.cwd, options.entry))), resolve(options.cwd)];
-  for (const folder of folders) {
-    const found = folder === null ? undefined : NAMES.map((name) => join(folder, name)).find(isFile);
-    if (found !== undefined) return found;
-  }
-  return null;
+  return configPlaces(options).find(isFile) ?? null;
+}
+
+/** Where a configuration is looked for, first to last. */
+export function configPlaces({ explicit, cwd, entry }: ConfigOptions): readonly string[] {
+  if (explicit !== undefined) return [resolve(cwd, explicit)];
+  const folders = [packageFolder(dirname(resolve(cwd, entry))), resolve(cwd)];
+  return folders.flatMap((folder) => (folder === null ? [] : NAMES.map((name) => join(folder, name))));
 }
 
 function findExplicit(explicit: string, cwd: string): string {

@@ -41,6 +41,13 @@ export class SourceText {
     return this.#facts.moduleOf(this.#facts.owner.get(op));
   }
 
+  /** The property that an op reads or changes, as it is written. */
+  property(op: OpId): string {
+    const start = this.#facts.position.get(op);
+    const path = /^[\w$#]+(\??\.[\w$#]+)+/.exec(this.#moduleOf(op).text.slice(start, start + longest));
+    return path?.[0] ?? this.#facts.atomName(this.#facts.c.get(op));
+  }
+
   place(op: OpId): Place {
     return placeAt(this.#moduleOf(op), this.#facts.position.get(op));
   }

@@ -27,7 +27,7 @@ import { IntList } from './int-list.js';
 import { methodByName } from './method-by-name.js';
 import { type Models, type Ref, registersNothing, type Shape } from './models.js';
 import { type RootId, RootTable } from './roots.js';
-import type { TokenId } from './tokens.js';
+import { everyRequest, type TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
 
 export const Effect = {
@@ -337,7 +337,10 @@ class Summariser {
 
   #isOfOuterFunction(root: RootId): boolean {
     const { base, id } = this.#roots.get(root);
-    const owner = base === 'variable' ? (this.#facts.variables.get(id)?.owner ?? -1) : -1;
+    if (base !== 'variable') return false;
+    const owner = this.#facts.variables.get(id)?.owner;
+    // What no variable holds: see `isGivenElse`.
+    if (owner === undefined) return !this.#receivers.has(id);
     return owner >= 0 && owner !== this.#fn.id && this.#facts.fn(owner).parent !== -1;
   }
 
@@ -415,10 +418,24 @@ class Summariser {
 
   #copy(from: ValueId, to: ValueId): void {
     this.#addSelf(to, this.#selfOf(from));
+    if (this.#isGivenElse(from, this.#selfOf(to))) this.#addSelf(to, [this.#roots.variable(from)]);
     this.#addInner(to, this.#innerOf(from));
     if (!this.#facts.variables.has(to)) return;
     // From now on the value is also reached through the variable.
     this.#link(from, [this.#roots.variable(to)]);
+  }
+
+  /** A second source beside what is given: a default, of which no caller knows. It has no root but itself. */
+  #isGivenElse(value: ValueId, others: Iterable<RootId>): boolean {
+    if (value === NOTHING || this.#selfOf(value).length > 0) return false;
+    const isGiven = [...others].some((root) => this.#roots.get(root).base !== 'variable');
+    return isGiven && this.#origins.tokensOf(value).some((id) => !this.#isMadeHere(id));
+  }
+
+  #isMadeHere(id: TokenId): boolean {
+    const token = this.#origins.tokens.get(id);
+    if (token.kind === 'external') return token.site >= 0 && this.#facts.owner.get(token.site) === this.#fn.id;
+    return token.kind === 'object' && token.fn === this.#fn.id;
   }
 
   /** What `value` is becomes part of `roots`: changing it through any name changes those. */
@@ -447,6 +464,17 @@ class Summariser {
     return field === -1 && !deep && (base === 'this' || (base === 'variable' && this.#receivers.has(id)));
   }
 
+  /** The program's own properties of what a request leads to and what outlives it: `req.socket.hits`. */
+  #outlivesRequest(base: ValueId, atom: number): boolean {
+    return this.#origins.tokensOf(base).some((id) => {
+      const token = this.#origins.tokens.get(id);
+      if (token.kind !== 'external' || token.site !== everyRequest) return false;
+      if (this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null) return false;
+      const member = atom === ANY_PROPERTY ? null : this.#models.member(token.shape, this.#facts.atomName(atom));
+      return member === null || this.#models.isUnknown(member);
+    });
+  }
+
   /** A value that may be more things than are told apart: what is read of it may be any state. */
   #readTooMany(op: OpId, value: ValueId): void {
     if (this.#recording && this.#origins.tokensOf(value).length >= tooManyTokens)
@@ -456,6 +484,7 @@ class Summariser {
   #load(op: OpId, base: ValueId, to: ValueId, atom: number): void {
     this.#readTooMany(op, base);
     if (this.#isEnvironment(base)) return;
+    if (this.#outlivesRequest(base, atom)) this.#effect(Effect.stateful, -1, op, op);
     for (const root of this.#selfOf(base)) {
       const within =
         this.#hasFields(root) && atom !== ANY_PROPERTY ? this.#roots.field(root, atom) : this.#roots.deep(root);
@@ -477,6 +506,7 @@ class Summariser {
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {
     const deep: RootId[] = [];
+    if (this.#outlivesRequest(base, atom)) this.#effect(Effect.stateful, -1, op, op);
     for (const root of this.#selfOf(base)) {
       const field = this.#hasFields(root) && atom !== ANY_PROPERTY ? this.#roots.field(root, atom) : -1;
       if (!isNew) this.#effect(field === -1 ? Effect.mutate : Effect.write, field === -1 ? root : field, op, op, base);
@@ -491,6 +521,8 @@ class Summariser {
 
   #return(value: ValueId): void {
     for (const root of this.#selfOf(value)) this.#note(this.#summary.returnsSelf, root);
+    if (this.#isGivenElse(value, this.#summary.returnsSelf))
+      this.#note(this.#summary.returnsSelf, this.#roots.variable(value));
     for (const root of this.#innerOf(value)) this.#note(this.#summary.returnsInner, root);
   }
 

@@ -10,7 +10,8 @@
  */
 import type { Call, Rupture, ValueRef } from '../models/types.js';
 import type { Budget } from './budget.js';
-import { cloneFunction, cloneSize, markWrappers } from './clone-function.js';
+import { isCalledByLanguage } from './called-by-language.js';
+import { cloneFunction, cloneSize, isToldApart, markWrappers, mayChangeGiven } from './clone-function.js';
 import {
   ANY_PROPERTY,
   type AtomId,
@@ -82,6 +83,9 @@ type Use =
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
   | { readonly kind: 'keep'; readonly from: ValueId }
+  | { readonly kind: 'receive'; readonly receiver: ValueId }
+  | { readonly kind: 'arrive'; readonly waiting: Waiting }
+  | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
   | { readonly kind: 'escape' };
 
 /** A call as its callee sees it. */
@@ -94,9 +98,25 @@ interface CallView {
   readonly spread: number;
   readonly isNew: boolean;
   readonly promisified: boolean;
+  /** The arguments are not those that stand in the source. */
+  readonly rearranged?: boolean;
+  readonly awaited?: boolean;
+  /** The only receiver of the call, where each has a call of its own. */
+  readonly only?: TokenId;
+}
+
+interface Waiting {
+  readonly id: TokenId;
+  readonly called: FunctionId;
+  readonly view: CallView;
+  isDone: boolean;
 }
 
 const tooMany = 120;
+/** Stands for all calls of a function that have their arguments in place. */
+const direct = -1;
+/** Of copies in copies. */
+const deepest = 3;
 
 export function traceOrigins(
   facts: Facts,
@@ -128,6 +148,10 @@ class Solver {
   readonly #callees = new IntSets();
   readonly #inPlaceCallees = new IntSets();
   readonly #calleeValue = new Map<OpId, ValueId>();
+  /** All that is called, where each receiver has a call of its own. */
+  readonly #calleesOfAll = new Map<OpId, ValueId>();
+  /** For each instance a value that holds nothing else. */
+  readonly #alone = new Map<TokenId, ValueId>();
   readonly #promises = new Map<FunctionId, ValueId>();
   readonly #instances = new Map<string, TokenId>();
   readonly #made = new Map<string, TokenId>();
@@ -135,9 +159,15 @@ class Solver {
   readonly #escaped = new Set<FunctionId>();
   readonly #escapedTokens = new Set<TokenId>();
   readonly #called = new Set<FunctionId>();
+  readonly #waiting: Waiting[] = [];
+  readonly #superCalls: { readonly id: TokenId; readonly view: CallView }[] = [];
+  /** Names of properties that the language calls by itself, where the program has such properties. */
+  readonly #implicit = new Set<AtomId>();
   readonly #receiverOf = new Map<OpId, ValueId>();
-  /** Copies by original and call. */
-  readonly #cloned = new Map<FunctionId, Map<OpId, FunctionFact>>();
+  /** Copies by original and call, or receiver. */
+  readonly #cloned = new Map<FunctionId, Map<number, FunctionFact>>();
+  readonly #depths = new Map<FunctionId, number>();
+  readonly #mayChange = new Map<FunctionId, boolean>();
   #cloneBudget = 0;
   /** Values that come from other modules and packages. */
   readonly #loaded: ValueId[] = [];
@@ -187,7 +217,8 @@ class Solver {
       tokensOf: (value) => this.#held.get(value),
       calleesOf: (op) => this.#callees.get(op),
       inPlaceOf: (op) => this.#inPlaceCallees.get(op),
-      calleeTokens: (op) => this.#held.get(this.#calleeValue.get(op) ?? this.#facts.a.get(op)),
+      calleeTokens: (op) =>
+        this.#held.get(this.#calleesOfAll.get(op) ?? this.#calleeValue.get(op) ?? this.#facts.a.get(op)),
       callbacks: this.#callbacks,
       escaped: this.#escaped,
       receiverOf: this.#receiverOf,
@@ -204,6 +235,11 @@ class Solver {
     for (const external of externals) this.#seedExternal(external);
     for (const { value } of unloaded) this.#add(value, UNKNOWN);
     for (const { value } of [...externals, ...unloaded]) this.#loaded.push(value);
+    for (let op = 0; op < this.#facts.kind.length; op++) {
+      const atom = this.#facts.c.get(op);
+      const isStore = this.#facts.kind.get(op) === Op.store && this.#facts.b.get(op) !== NOTHING;
+      if (isStore && isCalledByLanguage(this.#facts.atomName(atom))) this.#implicit.add(atom);
+    }
     for (let op = 0; op < this.#facts.kind.length; op++) this.#seedOp(op);
   }
 
@@ -347,7 +383,8 @@ class Solver {
       const rest = facts.newValue();
       for (let index = spread; index < args.length; index++) {
         this.#use(args[index] as ValueId, { kind: 'load', atom: ANY_PROPERTY, to: rest, receiver: NOTHING, op });
-        this.#edge(args[index] as ValueId, rest);
+        // Of those behind the first it is not known whether they are spread.
+        if (index > spread) this.#edge(args[index] as ValueId, rest);
       }
       args.length = spread;
       args.push(rest);
@@ -371,7 +408,8 @@ class Solver {
   #admitMethodNames(): boolean {
     let found = false;
     for (const [op, callee] of this.#calleeValue) {
-      if (this.#byName.has(op) || this.#held.get(callee).some((id) => id !== UNKNOWN)) continue;
+      const all = this.#calleesOfAll.get(op) ?? callee;
+      if (this.#byName.has(op) || this.#held.get(all).some((id) => id !== UNKNOWN)) continue;
       const model = methodByName(this.#facts, this.#models, op, (value) => this.#held.get(value), this.#tokens);
       if (model === null) continue;
       this.#byName.add(op);
@@ -386,7 +424,8 @@ class Solver {
 
   #settle(): void {
     this.#drain();
-    while (this.#copyLateProperties() || this.#loadInherited()) this.#drain();
+    while (this.#copyLateProperties() || this.#loadInherited() || this.#admitSuperCalls() || this.#admitWaiting())
+      this.#drain();
   }
 
   /** What a package's class gives to classes that extend it, where they have nothing of that name themselves. */
@@ -510,6 +549,12 @@ class Solver {
         // `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`.
         if (!this.#isSharedNamespace(token)) this.#store(token, this.#placeFor(token), use.from);
         return;
+      case 'receive':
+        return this.#receive(token, use.receiver);
+      case 'super':
+        return this.#callSuper(token, use);
+      case 'arrive':
+        return this.#callWaiting(use.waiting);
       case 'escape':
         return this.#escape(token);
     }
@@ -702,6 +747,7 @@ class Solver {
     if (token.kind === 'function' && atom === this.#prototype)
       this.#add(this.#property(id, atom), this.#prototypeOf(token.fn));
     this.#edge(from, this.#property(id, atom));
+    if (this.#implicit.has(atom)) this.#use(from, { kind: 'receive', receiver: this.#holding(id) });
   }
 
   /** Where an object keeps what it is given: a list under no name; anything else out of reach of its names. */
@@ -767,8 +813,33 @@ class Solver {
     const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
     if (callable && (name === 'bind' || name === 'call' || name === 'apply'))
       return this.#indirectCall(id, name, use.view);
+    if (token.kind === 'object' && token.type === 'Instance') return this.#methodOfInstance(id, atom, use);
     const receiver = this.#facts.a.get(use.op);
     this.#load(id, { kind: 'load', atom, to: use.callee, receiver, op: use.op });
+  }
+
+  /** What each instance of a class does is told apart: a call for each. */
+  #methodOfInstance(id: TokenId, atom: AtomId, use: Extract<Use, { kind: 'method' }>): void {
+    const { op } = use;
+    let all = this.#calleesOfAll.get(op);
+    if (all === undefined) {
+      this.#calleesOfAll.set(op, (all = this.#facts.newValue()));
+      this.#edge(use.callee, all);
+    }
+    const receiver = this.#holding(id);
+    const callee = this.#facts.newValue();
+    this.#edge(callee, all);
+    this.#use(callee, { kind: 'call', view: { ...use.view, receiver, only: id } });
+    this.#load(id, { kind: 'load', atom, to: callee, receiver, op });
+  }
+
+  #holding(id: TokenId): ValueId {
+    let value = this.#alone.get(id);
+    if (value === undefined) {
+      this.#alone.set(id, (value = this.#facts.newValue()));
+      this.#add(value, id);
+    }
+    return value;
   }
 
   /** `generator.next()` runs its body and gives `{ value }`. */
@@ -824,6 +895,7 @@ class Solver {
           args: [...token.args, ...view.args],
           spread: view.spread < 0 ? -1 : view.spread + token.args.length,
           promisified: view.promisified || token.promisified,
+          rearranged: view.rearranged === true || token.args.length > 0,
         });
       case 'external':
         return this.#callExternal(token.shape, token.site, view);
@@ -836,24 +908,88 @@ class Solver {
     }
   }
 
-  /** The function itself for its first call, a copy for each further one, if its calls are to be told apart. */
-  #forCall(fn: FunctionFact, op: OpId): FunctionFact {
-    if ((fn.flags & FunctionFlag.wrapper) === 0 || op < 0) return fn;
+  /** The function itself for its first call (or first receiver), a copy for each further one, if these are told apart. */
+  #forCall(fn: FunctionFact, view: CallView): FunctionFact {
+    const { op } = view;
+    if (op < 0) return fn;
+    const caller = this.#facts.fn(this.#facts.owner.get(op));
+    if ((fn.flags & FunctionFlag.wrapper) !== 0) {
+      // A wrapper that calls itself from its copies would be copied for ever.
+      const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
+      return this.#copyFor(fn, op, isNested ? deepest : this.#depth(caller));
+    }
+    if (makesInstance(fn, view) || (isFactory(fn) && this.#isGivenAny(view)))
+      return this.#copyFor(fn, op, this.#depth(caller));
+    if (view.spread >= 0 || view.rearranged === true) return this.#forRearranged(fn, op);
+    if (view.only === undefined) return this.#forRearranged(fn, direct);
+    if (view.only === UNKNOWN || !isToldApart(this.#facts, fn)) return fn;
+    const token = this.#tokens.get(view.only);
+    return this.#copyFor(fn, ~view.only, token.kind === 'object' ? this.#depth(this.#facts.fn(token.fn)) : 0);
+  }
+
+  #isGivenAny({ args }: CallView): boolean {
+    return args.some((arg) => this.#held.get(arg).length > 0);
+  }
+
+  /** Where arguments are not where the call has them, it is what the parameters hold that counts: each such call has a copy,
+   *  and all direct calls have one. */
+  #forRearranged(fn: FunctionFact, key: OpId | typeof direct): FunctionFact {
+    if (fn.params.length === 0 || key < direct) return fn;
+    let mayChange = this.#mayChange.get(fn.id);
+    if (mayChange === undefined) this.#mayChange.set(fn.id, (mayChange = mayChangeGiven(this.#facts, fn)));
+    if (!mayChange) return fn;
+    return this.#copyFor(fn, key, key === direct ? 0 : this.#depth(this.#facts.fn(this.#facts.owner.get(key))));
+  }
+
+  /** Whether a factory is given objects shows only when they arrive. */
+  #awaitGiven(id: TokenId, called: FunctionId, view: CallView): boolean {
+    const fn = this.#facts.fn(called);
+    if (view.awaited === true || view.op < 0 || !isFactory(fn) || this.#isGivenAny(view)) return false;
+    const waiting = { id, called, view: { ...view, awaited: true }, isDone: false };
+    this.#waiting.push(waiting);
+    for (const arg of view.args) this.#use(arg, { kind: 'arrive', waiting });
+    return true;
+  }
+
+  #callWaiting(waiting: Waiting): void {
+    if (waiting.isDone) return;
+    waiting.isDone = true;
+    this.#callFunction(waiting.id, waiting.called, waiting.view);
+  }
+
+  /** Nothing arrived. */
+  #admitWaiting(): boolean {
+    let found = false;
+    for (const waiting of this.#waiting.splice(0)) {
+      found ||= !waiting.isDone;
+      this.#callWaiting(waiting);
+    }
+    return found;
+  }
+
+  /** Copies within copies: what instances make for themselves is told apart no further than this. */
+  #depth(fn: FunctionFact): number {
+    let depth = 0;
+    for (let at: FunctionFact | undefined = fn; at !== undefined; at = this.#facts.functions[at.parent])
+      depth = Math.max(depth, this.#depths.get(at.id) ?? 0);
+    return depth;
+  }
+
+  /** `key` is the call or, inverted, the receiver. */
+  #copyFor(fn: FunctionFact, key: number, depth: number): FunctionFact {
     const known = this.#cloned.get(fn.id);
     if (known === undefined) {
-      this.#cloned.set(fn.id, new Map([[op, fn]]));
+      this.#cloned.set(fn.id, new Map([[key, fn]]));
       return fn;
     }
-    let copy = known.get(op);
+    let copy = known.get(key);
     if (copy !== undefined) return copy;
-    // A wrapper that calls itself from its copies would be copied for ever.
-    const caller = this.#facts.fn(this.#facts.owner.get(op));
-    const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
-    if (isNested || this.#cloneBudget < cloneSize(fn)) return fn;
+    if (depth >= deepest || this.#cloneBudget < cloneSize(fn)) return fn;
     this.#cloneBudget -= cloneSize(fn);
     const clone = cloneFunction(this.#facts, fn);
     copy = clone.root;
-    known.set(op, copy);
+    known.set(key, copy);
+    this.#depths.set(copy.id, depth + 1);
     for (let next = clone.firstFunction; next < this.#facts.functions.length; next++)
       this.#seedFunction(this.#facts.fn(next));
     for (const seed of clone.seeds) this.#seed(seed);
@@ -872,7 +1008,12 @@ class Solver {
   }
 
   #callFunction(id: TokenId, called: FunctionId, view: CallView): void {
-    const fn = this.#forCall(this.#facts.fn(called), view.op);
+    if (this.#awaitGiven(id, called, view)) return;
+    if (this.#isSuperCall(called, view)) {
+      this.#superCalls.push({ id, view });
+      return this.#use(view.receiver, { kind: 'super', callee: id, called, view });
+    }
+    const fn = this.#forCall(this.#facts.fn(called), view);
     const fnId = fn.id;
     if (view.op >= 0) this.#callees.add(view.op, fnId);
     this.#called.add(fnId);
@@ -882,6 +1023,30 @@ class Solver {
     else if (!isArrow) this.#edge(view.receiver, fn.receiver);
     if (view.promisified) this.#addPromise(view.op, view.to, NOTHING);
     else if (!view.isNew) this.#edge(fn.result, view.to);
+  }
+
+  /** `super.method()`: what it does to each receiver is told apart as well. */
+  #isSuperCall(called: FunctionId, view: CallView): boolean {
+    if (view.only !== undefined || view.isNew || view.op < 0 || view.receiver === NOTHING) return false;
+    const fn = this.#facts.fn(called);
+    const isDirect = this.#facts.kind.get(view.op) === Op.call && view.receiver === this.#facts.c.get(view.op);
+    return isDirect && (fn.flags & FunctionFlag.classConstructor) === 0 && isToldApart(this.#facts, fn);
+  }
+
+  #callSuper(id: TokenId, { callee, called, view }: Extract<Use, { kind: 'super' }>): void {
+    this.#callFunction(callee, called, { ...view, receiver: this.#holding(id), only: id });
+  }
+
+  /** Of an object that nobody is known to make. */
+  #admitSuperCalls(): boolean {
+    let found = false;
+    for (const { id, view } of this.#superCalls.splice(0)) {
+      const called = this.#tokens.functionOf(id);
+      if (called === null || this.#held.get(view.receiver).length > 0) continue;
+      this.#callFunction(id, called, { ...view, only: UNKNOWN });
+      found = true;
+    }
+    return found;
   }
 
   #passArguments(fn: FunctionFact, args: readonly ValueId[], spread: number): void {
@@ -904,7 +1069,7 @@ class Solver {
     let instance = this.#instances.get(key);
     if (instance === undefined) {
       const proto = this.#property(id, this.#prototype);
-      this.#add(proto, this.#prototypeOf(fn.id));
+      this.#add(proto, this.#prototypeOf(this.#tokens.functionOf(id) ?? fn.id));
       instance = this.#tokens.make({
         kind: 'object',
         type: 'Instance',
@@ -916,7 +1081,25 @@ class Solver {
     }
     this.#add(view.to, instance);
     this.#add(fn.receiver, instance);
+    this.#giveToImplicit(instance);
     if ((fn.flags & FunctionFlag.classConstructor) === 0) this.#edge(fn.result, view.to);
+  }
+
+  /** `toString`, `toJSON` and their like are called without a call in sight, on any object that has them. */
+  #giveToImplicit(instance: TokenId): void {
+    const receiver = this.#holding(instance);
+    for (const atom of this.#implicit) {
+      const method = this.#facts.newValue();
+      this.#use(method, { kind: 'receive', receiver });
+      this.#load(instance, { kind: 'load', atom, to: method, receiver: NOTHING, op: -1 });
+    }
+  }
+
+  #receive(id: TokenId, receiver: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind !== 'function') return;
+    const fn = this.#facts.fn(token.fn);
+    if ((fn.flags & FunctionFlag.arrow) === 0) this.#edge(receiver, fn.receiver);
   }
 
   #escape(id: TokenId): void {
@@ -1017,9 +1200,10 @@ class Solver {
     const token = this.#tokens.get(id);
     const { rupture, op } = use.use;
     if (token.kind === 'object' && rupture.callback === 'functions') return this.#lay(this.#allProperties(id), use);
-    const fnId = this.#tokens.functionOf(id);
-    if (fnId === null) return;
-    const fn = this.#facts.fn(fnId);
+    const called = this.#tokens.functionOf(id);
+    if (called === null) return;
+    const fn = rupture.kind === 'sync' ? this.#forRearranged(this.#facts.fn(called), op) : this.#facts.fn(called);
+    const fnId = fn.id;
     this.#called.add(fnId);
     const bound = token.kind === 'bound' ? token.args : [];
     const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
@@ -1080,7 +1264,9 @@ class Solver {
           op: view.op,
         });
       case 'copyOf':
-        for (const arg of ref.index < 0 ? view.args : [view.args[ref.index] ?? NOTHING]) this.#container(arg, to, view);
+        // Of a list of arguments each may be an item itself (`[].concat(item)`, `Array.of(item)`).
+        if (ref.index < 0) for (const arg of view.args) this.#container(arg, to, view, true);
+        else this.#container(view.args[ref.index] ?? NOTHING, to, view);
         return;
       case 'result':
         return this.#use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: to });
@@ -1089,6 +1275,8 @@ class Solver {
         this.#use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: items });
         const token = this.#madeAt(view.op, 'Array');
         this.#edge(items, this.#property(token, ANY_PROPERTY));
+        if (flattening.test(this.#methodName(view.op)))
+          this.#edge(this.#contents(items, view.op), this.#property(token, ANY_PROPERTY));
         this.#add(to, token);
         return;
       }
@@ -1121,16 +1309,23 @@ class Solver {
   }
 
   /** A new container made by the call, that holds what `from` holds. */
-  #container(from: ValueId, to: ValueId, view: CallView): void {
-    const token = this.#madeAt(view.op, 'Array');
-    const givesEntries = view.op >= 0 && /(^|\.)entries$/.test(this.#methodName(view.op));
+  #container(from: ValueId, to: ValueId, view: CallView, isListed = false): void {
+    const name = this.#methodName(view.op);
+    const token = this.#madeAt(view.op, byKey.test(name) ? 'Object' : 'Array');
     let into = this.#property(token, ANY_PROPERTY);
-    if (givesEntries) {
+    if (name === 'entries') {
       const entry = this.#entryOf(this.#madeAt(view.op, 'Set'));
       this.#add(into, entry);
       into = this.#property(entry, ANY_PROPERTY);
     }
     this.#use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
+    if (isListed) this.#edge(from, into);
+    if (flattening.test(name)) this.#edge(this.#contents(into, view.op), into);
+    if (nesting.test(name)) {
+      const group = this.#madeAt(view.op, 'Array');
+      this.#edge(into, this.#property(group, ANY_PROPERTY));
+      this.#add(into, group);
+    }
     this.#add(to, token);
   }
 
@@ -1165,10 +1360,14 @@ class Solver {
   }
 
   #keep(call: Call, view: CallView): void {
+    const name = this.#methodName(view.op);
+    if (name === 'defineProperty' && view.spread < 0) return this.#define(view);
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
-        this.#use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: arg });
+        const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
+        this.#use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: kept });
+        if (copiesProperties(call) && assigning.test(name)) continue;
         for (const target of call.mutates ?? []) {
           if (target === 'this' || target < 0) continue;
           this.#use(view.args[target] ?? NOTHING, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
@@ -1176,8 +1375,35 @@ class Solver {
       }
     }
     // Object.assign and its like: what is kept are properties, under their names.
-    if (call.returns === 'argument 0' && call.mutates?.includes(0)) {
+    if (copiesProperties(call)) {
       for (const arg of view.args.slice(1)) this.#use(arg, { kind: 'copyProperties', to: view.args[0] ?? NOTHING });
+    }
+  }
+
+  /** `new Map(entries)`, `new Set(items)` */
+  #isCollection(call: Call, view: CallView): boolean {
+    return view.isNew && /^(Weak)?(Map|Set)$/.test(call.returns ?? '');
+  }
+
+  #itemsFor(call: Call, from: ValueId, view: CallView): ValueId {
+    const items = this.#facts.newValue();
+    this.#use(from, { kind: 'load', atom: ANY_PROPERTY, to: items, receiver: from, op: view.op, items: true });
+    return call.returns?.endsWith('Map') ? this.#contents(items, view.op) : items;
+  }
+
+  /** `Object.defineProperty(o, 'x', { value, get() {…} })` */
+  #define(view: CallView): void {
+    const target = view.args[0] ?? NOTHING;
+    const descriptor = view.args[2] ?? NOTHING;
+    for (const name of ['value', 'get']) {
+      const value = this.#facts.newValue();
+      const given = name === 'get' ? this.#facts.newValue() : value;
+      const atom = this.#facts.atom(name);
+      this.#use(descriptor, { kind: 'load', atom, to: value, receiver: NOTHING, op: -1 });
+      this.#use(target, { kind: 'store', atom: ANY_PROPERTY, from: given, op: -1 });
+      if (given === value) continue;
+      const getter = { op: -1, to: given, receiver: target, args: [], spread: -1, isNew: false, promisified: false };
+      this.#use(value, { kind: 'call', view: getter });
     }
   }
 
@@ -1219,6 +1445,26 @@ class Solver {
     this.#use(resolved, { kind: 'await', to: this.#property(token, this.#resolved) });
     this.#add(to, token);
   }
+}
+
+/** What such a call keeps are properties of what it is given. */
+function copiesProperties(call: Call): boolean {
+  return call.returns === 'argument 0' && call.mutates?.includes(0) === true;
+}
+
+// How deep what a new container holds lies in what it was made from: no model says so, their names do.
+const assigning = /^(assign|extend|defaults|merge)(In|With|Deep)*$/;
+const flattening = /^(flat|concat|from(Entries|Pairs)|zipObject)/;
+const nesting = /^(groupBy|chunk|partition|zip)$/;
+const byKey = /^(from(Entries|Pairs)|(group|key)By|zipObject)/;
+
+function isFactory(fn: FunctionFact): boolean {
+  return (fn.flags & FunctionFlag.factory) !== 0;
+}
+
+/** A constructor, or a function called as one or as the superclass's. */
+function makesInstance(fn: FunctionFact, view: CallView): boolean {
+  return (view.isNew || (fn.flags & FunctionFlag.classConstructor) !== 0) && (fn.flags & FunctionFlag.usesThis) !== 0;
 }
 
 function isContainer(name: string): boolean {

@@ -15,6 +15,8 @@ export function parseArguments(words: readonly string[]): Command {
   if (flags.has('--version')) return { kind: 'version' };
   if (name === undefined) throw new BadInput(unknownCommand(null, COMMANDS));
   const command = commandName(name);
+  // What it starts has words of its own, so it is not read here.
+  if (command === 'run') throw new BadInput(badValue('run', 'has to be the first word', 'write "fluxion run app.js"'));
   checkFlags(flags, command);
   const entry = onlyEntry(rest, command);
   const config = flags.get('--config') ?? null;
@@ -33,12 +35,14 @@ export type Command =
       /** Null where nothing is said: flx text, or nothing where the output goes to a folder. */
       readonly emit: EmitForm | null;
     }
-  | { readonly kind: 'explain'; readonly entry: string; readonly config: string | null; readonly json: boolean };
+  | { readonly kind: 'explain'; readonly entry: string; readonly config: string | null; readonly json: boolean }
+  /** Not for the command line: what `fluxion run` needs is written to a folder of its cache. */
+  | { readonly kind: 'prepare'; readonly entry: string; readonly config: string | null; readonly folder: string };
 
 export type CommandName = (typeof COMMANDS)[number];
 export type EmitForm = (typeof EMIT_FORMS)[number];
 
-const COMMANDS = ['compile', 'explain'] as const;
+const COMMANDS = ['run', 'compile', 'explain'] as const;
 const EMIT_FORMS = ['flx', 'json', 'dot', 'svg', 'html'] as const;
 
 /** Flags that say how to talk to the user; they are needed before anything else is understood. */

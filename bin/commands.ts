@@ -3,6 +3,7 @@ import { BadInput } from '../diagnostics/bad-input.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { FluxionProgram } from '../flx/program.js';
+import type { StartManifest } from '../flx/run-manifest.js';
 import type { Command, EmitForm } from './arguments.js';
 import { helpText } from './help.js';
 
@@ -22,6 +23,8 @@ export async function runCommand(command: Command, cwd: string): Promise<Outcome
       return runCompile(command, cwd);
     case 'explain':
       return runExplain(command, cwd);
+    case 'prepare':
+      return runPrepare(command, cwd);
     default:
       return unreachable(command);
   }
@@ -51,6 +54,21 @@ async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: s
   const { program, diagnostics } = await compileEntry(command, cwd);
   const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
   return { text: withNewline(command.json ? printExplainJson(program) : printExplain(program)), diagnostics };
+}
+
+/** Fills a folder of the cache, for `fluxion run`. */
+async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: string): Promise<Outcome> {
+  const { program, diagnostics } = await compileEntry(command, cwd);
+  const { emitRunFiles } = await import('../flx/emit/run-files.js');
+  const { configPlaces } = await import('../analyzer/load-config.js');
+  const { default: cache } = await import('../runtime/cache.cjs');
+  const { entry, config, folder } = command;
+  const files = emitRunFiles(program, folder);
+  const { modules }: StartManifest = JSON.parse(files.get('start.json') ?? '');
+  const hashes = new Map(modules.map(({ source, hash }) => [source, hash]));
+  const places = configPlaces(config === null ? { entry, cwd } : { entry, cwd, explicit: config });
+  cache.writeFolder(folder, files, hashes, [...new Set(places)]);
+  return { text: '', diagnostics };
 }
 
 interface Compiled {

@@ -11,11 +11,12 @@ const COMMON = `  --config <file>   configuration to use, instead of fluxion.con
   -h, --help        this text
 `;
 
-const GENERAL = `Fluxion shows how an Express app can use every core, and compiles it into the parts that make it so.
+const GENERAL = `Fluxion makes an Express app use every core, with no change to its code and none to what it answers.
 
 Usage: fluxion <command> <entry> [flags]
 
 Commands:
+  run <entry>       start the app on all cores, in place of node <entry>
   compile <entry>   print the app in the fluxional language, or write it to a folder
   explain <entry>   say what can be replicated, what is grouped, what stays at home, and why
 
@@ -26,6 +27,25 @@ ${COMMON}
 `;
 
 const COMMAND_HELP: { readonly [command in CommandName]: string } = {
+  run: `Starts the app in place of node: same arguments, output, signals and exit code, more cores.
+
+Usage: fluxion run [flags] <entry> [arguments of the app]
+
+<entry> is a file for node, a folder written by "fluxion compile -o", or a program in the fluxional language (.flx).
+
+Flags, before the entry; each can be given as an environment variable of its name, as FLUXION_THREADS:
+  --threads <n>         how many threads beside the main one; auto, as many as there are cores, if not given
+  --placement <where>   auto: what is worth it leaves the main thread; eager: all that may; home: nothing
+  --config <file>       configuration to use, instead of fluxion.config.js beside package.json
+  --report <file>       on exit, and on SIGUSR2, write what ran where and what it cost, as JSON
+  --log-level <level>   what Fluxion says on standard error: silent, error, warn, info or debug; warn if not given
+  --max-block-ms <n>    replace a thread that has not answered for so long; 30000 if not given, 0 for never
+  --overload <what>     wait, or answer 503, when all threads have as many requests as they may; wait if not given
+
+Examples:
+  fluxion run app.js --port 3000
+  fluxion run --threads 4 --report report.json app.js
+`,
   compile: `Prints the app in the fluxional language, or writes it to a folder.
 
 Usage: fluxion compile <entry> [-o <dir>] [--emit <form>]

@@ -158,4 +158,6 @@ export interface FluxionProgram {
   readonly unresolved: readonly Unresolved[];
   readonly sources: readonly ModuleSource[];
   readonly cuts: readonly Cut[];
+  /** Fluxions that some stream from a fluxion placed elsewhere reaches without a cut: there, whoever runs upstream runs them too. */
+  readonly uncut: readonly FluxionId[];
 }

@@ -145,6 +145,8 @@ export interface TypeModel {
   readonly reply?: boolean;
   /** Belongs to one request. */
   readonly perRequest?: boolean;
+  /** A request leads to it, and it outlives the request (`req.socket`): what the program keeps on it stays where it is. */
+  readonly outlivesRequest?: boolean;
 }
 
 export interface PackageModel {

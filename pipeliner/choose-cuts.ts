@@ -1,14 +1,15 @@
 /**
  * Reads:   parts, placements, messages.
  * Gives:   the cuts at which a message really leaves: post streams between fluxions that may run on different loops, whose
- *          downstream code needs nothing but its message and what every loop has at the top of the module.
+ *          downstream code needs nothing but its message and what every loop has at the top of the module;
+ *          and the fluxions that some stream between such two reaches without a cut.
  *
  * All other streams are plain calls of the closure, as written.
  */
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import { type AwaitCut, type FunctionFact, FunctionFlag, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import type { Cut } from '../flx/program.js';
+import type { Cut, FluxionId } from '../flx/program.js';
 import type { Placed } from './place-fluxions.js';
 import type { Messages } from './write-messages.js';
 
@@ -17,20 +18,28 @@ export function chooseCuts(
   placed: ReadonlyMap<PartId, Placed>,
   messages: Messages,
   names: ReadonlyMap<PartId, string>,
-): Cut[] {
+): ChosenCuts {
   const cuts = new Map<string, Cut>();
+  const uncut = new Set<FluxionId>();
   for (const part of pipeline.parts.list) {
     for (const stream of part.streams) {
-      if (
-        stream.type !== 'post' ||
-        stream.to.every((to) => placed.get(to)?.placement === placed.get(part.id)?.placement)
-      )
-        continue;
-      for (const cut of cutsOf(pipeline, part, stream, placed, messages, names))
-        cuts.set(`${cut.dest} ${cut.start}`, cut);
+      const elsewhere = stream.to.filter((to) => placed.get(to)?.placement !== placed.get(part.id)?.placement);
+      if (elsewhere.length === 0) continue;
+      const found = stream.type === 'post' ? cutsOf(pipeline, part, stream, placed, messages, names) : [];
+      for (const cut of found) cuts.set(`${cut.dest} ${cut.start}`, cut);
+      for (const to of elsewhere) {
+        const dest = names.get(to) as string;
+        if (!found.some((cut) => cut.dest === dest)) uncut.add(dest);
+      }
     }
   }
-  return [...cuts.values()].sort((a, b) => (a.module === b.module ? a.start - b.start : a.module < b.module ? -1 : 1));
+  const inOrder = (a: Cut, b: Cut) => (a.module === b.module ? a.start - b.start : a.module < b.module ? -1 : 1);
+  return { cuts: [...cuts.values()].sort(inOrder), uncut: [...uncut].sort() };
+}
+
+export interface ChosenCuts {
+  readonly cuts: readonly Cut[];
+  readonly uncut: readonly FluxionId[];
 }
 
 function cutsOf(

@@ -74,7 +74,8 @@ function decideStartUp(group: Group, parts: readonly PartId[], flows: Flows, out
   const taking = mainTakesPart ? [main, ...users] : users;
   if (users.length === 1 && !mainTakesPart) return { kind: 'scope', group, parts: users, owner: users[0] as PartId };
   // Without a start between them main has ended before the next part runs, and that one before the next.
-  if (inOneLine(group, [main], taking, later, flows)) return { kind: 'stream', group, parts: taking };
+  const once = users.every((part) => !flows.isBehindStart(part));
+  if (once && inOneLine(group, [main], taking, later, flows)) return { kind: 'stream', group, parts: taking };
   return { kind: 'share', group, parts: taking, perFlow: false };
 }
 

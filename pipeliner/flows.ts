@@ -11,12 +11,14 @@ export class Flows {
   readonly #facts: Facts;
   readonly #parts: Parts;
   readonly #behind = new Map<PartId, ReadonlyMap<PartId, PartStream>>();
-  readonly #inRequest = new Set<PartId>();
+  readonly #inRequest: ReadonlySet<PartId>;
+  readonly #behindStart: ReadonlySet<PartId>;
 
   constructor(facts: Facts, parts: Parts) {
     this.#facts = facts;
     this.#parts = parts;
-    this.#findRequests();
+    this.#inRequest = this.#reach((stream) => stream.point?.request === true);
+    this.#behindStart = this.#reach((stream) => stream.type === 'start');
   }
 
   /** Everything behind a route or a server's request listener: what Fluxion can spread over loops. */
@@ -24,16 +26,23 @@ export class Flows {
     return this.#inRequest.has(part);
   }
 
-  #findRequests(): void {
+  /** What runs again and again, though start-up may run it as well. */
+  isBehindStart(part: PartId): boolean {
+    return this.#behindStart.has(part);
+  }
+
+  #reach(from: (stream: PartStream) => boolean): ReadonlySet<PartId> {
+    const found = new Set<PartId>();
     const queue: PartId[] = [];
     for (const part of this.#parts.list) {
-      for (const stream of part.streams) if (stream.point?.request) queue.push(...stream.to);
+      for (const stream of part.streams) if (from(stream)) queue.push(...stream.to);
     }
     for (let part = queue.pop(); part !== undefined; part = queue.pop()) {
-      if (this.#inRequest.has(part)) continue;
-      this.#inRequest.add(part);
+      if (found.has(part)) continue;
+      found.add(part);
       for (const stream of this.#part(part).streams) queue.push(...stream.to);
     }
+    return found;
   }
 
   #part(id: PartId): Part {

@@ -42,7 +42,7 @@ export function buildProgram(pipeline: Pipeline): FluxionProgram {
     variables: listVariables(builder),
     unresolved: listUnresolved(pipeline),
     sources: facts.modules.map(({ id, file, kind, text, codeStart }) => ({ id, file, kind, text, codeStart })),
-    cuts: chooseCuts(pipeline, placed, messages, names),
+    ...chooseCuts(pipeline, placed, messages, names),
   };
 }
 
@@ -216,6 +216,19 @@ function crosses(cell: Cell): boolean {
   return cell.request !== null || [...cell.touches.keys()].some((part) => !cell.declaredBy.includes(part));
 }
 
+/** One op for each place: copies of a function stand where the function does. */
+function inSourceOrder(facts: Facts, ops: Iterable<OpId>): OpId[] {
+  const byPlace = new Map<string, OpId>();
+  for (const op of [...ops].sort((left, right) => left - right)) {
+    const key = `${facts.moduleOf(facts.owner.get(op)).index} ${facts.position.get(op)}`;
+    if (!byPlace.has(key)) byPlace.set(key, op);
+  }
+  const module = (op: OpId): number => facts.moduleOf(facts.owner.get(op)).index;
+  return [...byPlace.values()].sort(
+    (left, right) => module(left) - module(right) || facts.position.get(left) - facts.position.get(right),
+  );
+}
+
 function places(builder: Builder, cell: Cell, parts: readonly PartId[], writes: boolean): Place[] {
   const ops = new Set<OpId>();
   for (const part of parts) {
@@ -223,7 +236,7 @@ function places(builder: Builder, cell: Cell, parts: readonly PartId[], writes: 
     if (touch === undefined) continue;
     for (const op of writes ? [...touch.writes, ...touch.mutations, ...touch.hands] : touch.reads) ops.add(op);
   }
-  return [...ops].sort((left, right) => left - right).map((op) => builder.pipeline.source.place(op));
+  return inSourceOrder(builder.pipeline.facts, ops).map((op) => builder.pipeline.source.place(op));
 }
 
 // ------------------------------------------------------------------------------------------------ unresolved

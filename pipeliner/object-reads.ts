@@ -5,20 +5,24 @@
 
 import { isCall } from '../analyzer/call-graph.js';
 import type { Run } from '../analyzer/cut-parts.js';
-import { type FunctionId, Op, type OpId, type ValueId } from '../analyzer/facts.js';
+import { ANY_PROPERTY, type FunctionId, Op, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import type { TokenId } from '../analyzer/tokens.js';
+import { everyRequest, type TokenId } from '../analyzer/tokens.js';
 
 export interface ObjectRead {
   readonly op: OpId;
   readonly token: TokenId;
 }
 
+const mostWithin = 200;
+
 export class ObjectReads {
   readonly #pipeline: Pipeline;
   readonly #changes: (id: TokenId) => boolean;
   readonly #reach: (tokens: readonly TokenId[]) => readonly TokenId[];
   readonly #held = new Map<ValueId, readonly TokenId[]>();
+  readonly #requestWithin = new Map<ValueId, boolean>();
+  #inRequests: readonly TokenId[] | null = null;
   readonly #byFunction = new Map<FunctionId, readonly ObjectRead[]>();
 
   /** `reach` gives what can be reached from objects, themselves included. */
@@ -49,6 +53,9 @@ export class ObjectReads {
         if (value === 0 || (!isEntry && effects.isGiven(value, fn))) continue;
         for (const token of this.#changing(value)) found.push({ op, token });
       }
+      for (const value of this.#takenFromRequest(op))
+        for (const token of this.#changing(value)) found.push({ op, token });
+      if (this.#hasAll(op)) for (const token of this.#changingInRequests()) found.push({ op, token });
     }
     return found;
   }
@@ -63,15 +70,90 @@ export class ObjectReads {
     if (kind === Op.copyProperties) return [facts.a.get(op)];
     if (!isCall(kind)) return [];
     const call = facts.d.get(op);
-    const values = kind === Op.method ? [facts.a.get(op)] : [];
+    const values = kind === Op.method ? [facts.a.get(op), facts.b.get(op)] : [facts.b.get(op)];
     for (let index = 0; index < facts.callCount.get(call); index++) values.push(facts.argument(call, index));
     return values;
+  }
+
+  /** What is put on a request is read where it is taken from it, not by everybody who has the request: so callers, who hand
+   *  on whole requests, do not answer for it. */
+  #takenFromRequest(op: OpId): ValueId[] {
+    const { facts, origins } = this.#pipeline;
+    if (facts.kind.get(op) !== Op.load) return [];
+    const atom = facts.c.get(op);
+    const taken: ValueId[] = [];
+    for (const id of origins.tokensOf(facts.a.get(op))) {
+      const properties = this.#isRequest(id) ? origins.tokens.knownProperties(id) : undefined;
+      if (properties === undefined) continue;
+      if (atom === ANY_PROPERTY) taken.push(...properties.values());
+      else taken.push(properties.get(atom) ?? 0, properties.get(ANY_PROPERTY) ?? 0);
+    }
+    return taken.filter((value) => value !== 0);
+  }
+
+  #isRequest(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return (
+      token.kind === 'external' && token.site === everyRequest && this.#pipeline.models.oneOf(token.shape) === null
+    );
+  }
+
+  /** A call that may look at all that hangs on the request: `res.render(view)`, `JSON.stringify(res.locals)`. */
+  #hasAll(op: OpId): boolean {
+    const { facts, origins } = this.#pipeline;
+    const kind = facts.kind.get(op);
+    const holdsRequest = (value: ValueId): boolean => origins.tokensOf(value).some((id) => this.#isRequest(id));
+    if (kind === Op.copyProperties) return holdsRequest(facts.a.get(op));
+    if (!isCall(kind)) return false;
+    if (kind === Op.method && facts.atomName(facts.c.get(op)) === 'render' && holdsRequest(facts.a.get(op)))
+      return true;
+    if (this.#changingInRequests().length === 0 || origins.calleesOf(op).length > 0) return false;
+    const call = facts.d.get(op);
+    for (let index = 0; index < facts.callCount.get(call); index++)
+      if (this.#holdsRequestWithin(facts.argument(call, index))) return true;
+    return false;
+  }
+
+  #holdsRequestWithin(value: ValueId): boolean {
+    const { origins } = this.#pipeline;
+    if (origins.tokensOf(value).length === 0) return false;
+    let holds = this.#requestWithin.get(value);
+    if (holds === undefined) this.#requestWithin.set(value, (holds = this.#findRequestWithin(value)));
+    return holds;
+  }
+
+  #findRequestWithin(value: ValueId): boolean {
+    const { origins } = this.#pipeline;
+    const seen = new Set<TokenId>();
+    const queue = [...origins.tokensOf(value)];
+    for (let id = queue.pop(); id !== undefined && seen.size < mostWithin; id = queue.pop()) {
+      if (seen.has(id)) continue;
+      seen.add(id);
+      if (this.#isRequest(id)) return true;
+      if (origins.tokens.get(id).kind !== 'object') continue;
+      for (const inner of origins.tokens.knownProperties(id)?.values() ?? []) queue.push(...origins.tokensOf(inner));
+    }
+    return false;
+  }
+
+  /** State that anybody puts on a request. */
+  #changingInRequests(): readonly TokenId[] {
+    if (this.#inRequests === null) {
+      const { origins } = this.#pipeline;
+      const held: TokenId[] = [];
+      for (let id = 1; id < origins.tokens.length; id++) {
+        if (!this.#isRequest(id)) continue;
+        for (const value of origins.tokens.knownProperties(id)?.values() ?? []) held.push(...origins.tokensOf(value));
+      }
+      this.#inRequests = this.#reach([...new Set(held)].filter((id) => !this.#isRequest(id))).filter(this.#changes);
+    }
+    return this.#inRequests;
   }
 
   #changing(value: ValueId): readonly TokenId[] {
     let held = this.#held.get(value);
     if (held === undefined) {
-      const tokens = this.#pipeline.origins.tokensOf(value);
+      const tokens = this.#pipeline.origins.tokensOf(value).filter((id) => !this.#isRequest(id));
       // Who holds an object holds what is in it; a variable at the top of a module answers for that itself.
       held = (this.#isOfModule(value) ? tokens : this.#reach(tokens)).filter(this.#changes);
       this.#held.set(value, held);

@@ -6,6 +6,7 @@
  *   group       what keeps or shares state that changes: one owner
  *   replicated  all else
  */
+import { isCall } from '../analyzer/call-graph.js';
 import type { Part, PartId } from '../analyzer/cut-parts.js';
 import { ANY_PROPERTY, Op, Opaque, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
@@ -127,7 +128,10 @@ class Placer {
       case Effect.unknown:
         return reason(this.#unknownCall(op), source.place(op));
       case Effect.stateful:
-        return reason(hiddenState(calleeText(facts, source, op)), source.place(op));
+        return reason(
+          hiddenState(isCall(facts.kind.get(op)) ? calleeText(facts, source, op) : source.property(op)),
+          source.place(op),
+        );
       case Effect.process:
         return reason(actsOnProcess(calleeText(facts, source, op)), source.place(op));
       case Effect.opaque:

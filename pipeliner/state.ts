@@ -20,6 +20,7 @@ import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import { everyRequest, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 import type { Flows } from './flows.js';
+import { ImplicitCalls } from './implicit-calls.js';
 import { LastingObjects } from './lasting-objects.js';
 import { ObjectReads } from './object-reads.js';
 
@@ -448,32 +449,13 @@ class Collector {
 
   /** Using an object whose getters, `toString` or `toJSON` change something, or look at what changes, is no mere reading. */
   collectImplicit(): void {
-    const { outsiders, effects, parts } = this.#pipeline;
-    this.#part = parts.outsiders;
-    const unsettled = new Map<number, boolean>();
-    for (const { fn, holder } of outsiders.implicit) {
-      let isUnsettled = unsettled.get(fn);
-      if (isUnsettled === undefined) unsettled.set(fn, (isUnsettled = this.#isUnsettled(fn)));
-      if (!isUnsettled) continue;
-      const op = effects.ops.of(fn)[0] ?? 0;
-      for (const id of this.#pipeline.origins.tokensOf(holder))
-        this.#touch(this.#objectCell(id), Effect.mutate, op, false, false);
-    }
-  }
-
-  #isUnsettled(fn: FunctionId): boolean {
-    const { effects } = this.#pipeline;
-    let found = false;
-    effects.each(fn, (kind, id) => {
-      if (kind !== Effect.read || id < 0) found = true;
-      const root = id < 0 ? null : effects.roots.get(id);
-      if (root?.base !== 'variable') return;
-      const cell = this.#byVariable.get(this.#pipeline.graph.aliases.get(root.id) ?? root.id);
-      if (cell !== undefined && [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch)))
-        found = true;
-    });
-    for (const op of effects.ops.of(fn)) for (const callee of effects.executes(op)) if (callee !== fn) found = true;
-    return found;
+    this.#part = this.#pipeline.parts.outsiders;
+    const isChanged = (variable: ValueId): boolean => {
+      const cell = this.#byVariable.get(variable);
+      return cell !== undefined && [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch));
+    };
+    const calls = new ImplicitCalls(this.#pipeline, (id) => this.#lasting.has(id), isChanged);
+    for (const { token, op } of calls.uses()) this.#touch(this.#objectCell(token), Effect.mutate, op, false, false);
   }
 
   // ------------------------------------------------------------------------------------------- object reads
@@ -531,9 +513,15 @@ class Collector {
     const cells = this.#cells.filter((cell) => cell.tokens.some((id) => this.#lasting.representative(id) === app));
     return cells.some((cell) =>
       [...cell.touches.values()].some(
-        (touch) => touch.part !== 0 && touch.mutations.some((op) => this.#isCallOf(op, settings)),
+        (touch) =>
+          touch.part !== 0 && touch.mutations.some((op) => this.#isCallOf(op, settings) && this.#isOfApp(op, app)),
       ),
     );
+  }
+
+  #isOfApp(op: OpId, app: TokenId): boolean {
+    const { facts, origins } = this.#pipeline;
+    return origins.tokensOf(facts.a.get(op)).some((id) => this.#lasting.representative(id) === app);
   }
 
   #isCallOf(op: OpId, name: RegExp): boolean {
@@ -577,11 +565,19 @@ class Collector {
   #uniteFields(union: (left: Cell, right: Cell) => void): void {
     const holders = new Map<TokenId, Cell[]>();
     for (const cell of this.#cells) {
-      if (cell.request !== null || this.#fieldOwners.has(cell) || ![...cell.touches.keys()].some((part) => part !== 0))
-        continue;
+      if (cell.request !== null || this.#fieldOwners.has(cell) || this.#isAnsweredFor(cell)) continue;
+      if (![...cell.touches.keys()].some((part) => part !== 0)) continue;
       for (const token of cell.tokens) holders.set(token, [...(holders.get(token) ?? []), cell]);
     }
     for (const [cell, owner] of this.#fieldOwners) for (const holder of holders.get(owner) ?? []) union(cell, holder);
+  }
+
+  /** A parameter: what it holds in a call the caller knows, and it has a variable for it. */
+  #isAnsweredFor({ variable }: Cell): boolean {
+    const { facts, effects } = this.#pipeline;
+    const owner = variable === null ? undefined : facts.variables.get(variable)?.owner;
+    if (variable === null || owner === undefined || owner < 0 || effects.isEntry(owner)) return false;
+    return effects.isGiven(variable, owner) && !effects.aliases.has(variable);
   }
 
   /** Where it is not known what a variable holds, what its declaration was made from says what else is changed. */

@@ -66,6 +66,22 @@ function start(starter: string): void {
   runMain();
 }
 
+/** For whoever has set a registry and knows the texts: `entry` is run as if Node had been given it, as `argv1` says. */
+function launch(entry: Launch): void {
+  replaceTexts(entry.emitted);
+  forget(entry.ownFiles);
+  process.argv.splice(1, process.argv.length - 1, entry.argv1, ...entry.args);
+  runMain();
+}
+
+interface Launch {
+  readonly emitted: ReadonlyMap<string, Emitted>;
+  readonly argv1: string;
+  readonly args: readonly string[];
+  /** Modules that were loaded before the app and are none of its business. */
+  readonly ownFiles: readonly string[];
+}
+
 // --- the originals --------------------------------------------------------------------------------------------------
 
 function checkOriginals({ entry, home }: Manifest): void {
@@ -245,9 +261,13 @@ export async function load(name, context, next) {
 
 // --- as if Node had been given the original ----------------------------------------------------------------------------
 
-function forgetStarter(starter: string, original: string): void {
-  for (const file of [fs.realpathSync(starter), __filename]) Reflect.deleteProperty(moduleCache(), file);
+function forget(files: readonly string[]): void {
+  for (const file of [...files, __filename]) Reflect.deleteProperty(moduleCache(), file);
   Reflect.deleteProperty(process, 'mainModule');
+}
+
+function forgetStarter(starter: string, original: string): void {
+  forget([fs.realpathSync(starter)]);
   process.argv[1] = asGiven(process.argv[1] ?? starter, starter, original);
 }
 
@@ -295,4 +315,4 @@ function readBottomFrames(): string[] {
   return lines.slice(lines.findLastIndex((line) => line.includes('[as runMain]')) + 1);
 }
 
-export = { start };
+export = { start, launch, replaceTexts, withMap };

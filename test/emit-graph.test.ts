@@ -102,6 +102,7 @@ function program(stages: readonly Stage[], entry = 'app.js'): FluxionProgram {
     unresolved: [],
     sources: [],
     cuts: [],
+    uncut: [],
   };
 }
 

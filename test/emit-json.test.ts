@@ -92,6 +92,7 @@ const paper: FluxionProgram = {
     { id: 'count.js', file: '/home/me/count.js', kind: 'commonjs', text: 'secret source', codeStart: 0 },
   ],
   cuts: [{ kind: 'callback', module: 'app.js', dest: 'handler', message: ['res'], start: 54321, end: 54322 }],
+  uncut: [],
 };
 
 test('a program comes out with the documented keys, in their order', (t) => {
@@ -191,13 +192,23 @@ test('a program comes out with the documented keys, in their order', (t) => {
 });
 
 test('the same program gives the same bytes, whatever the order of the keys in memory', (t) => {
-  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts } = paper;
+  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut } = paper;
   const reversed = fluxions.map(
     ({ streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code }) => {
       return { streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code };
     },
   );
-  const other: FluxionProgram = { cuts, sources, unresolved, variables, fluxions: reversed, modules, entry, version };
+  const other: FluxionProgram = {
+    cuts,
+    uncut,
+    sources,
+    unresolved,
+    variables,
+    fluxions: reversed,
+    modules,
+    entry,
+    version,
+  };
   t.not(JSON.stringify(other), JSON.stringify(paper));
   t.is(printJson(other), printJson(paper));
 });
@@ -225,6 +236,7 @@ test('an empty program is still a document', (t) => {
     unresolved: [],
     sources: [],
     cuts: [],
+    uncut: [],
   };
   t.is(
     printJson(empty),

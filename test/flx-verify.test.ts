@@ -56,6 +56,7 @@ const count: StateVariable = {
 const wellFormed: FluxionProgram = {
   sources: [],
   cuts: [],
+  uncut: [],
   version: 1,
   entry: 'app.js',
   modules: [

@@ -27,7 +27,11 @@ export interface HomeModule {
   readonly map: string;
   /** Fluxions that begin at a cut of this module. */
   readonly cuts: readonly FluxionId[];
+  readonly inserts: readonly Insert[];
 }
+
+/** Text put in at a place of the original: line and column, both from 1, and how many columns it is long. */
+export type Insert = readonly [line: number, column: number, length: number];
 
 export interface MapPlaces {
   /** Name of the emitted file; the map stands beside it. */
@@ -39,7 +43,8 @@ export interface MapPlaces {
 export function emitHomeModule(source: ModuleSource, cuts: readonly Cut[], places: MapPlaces): HomeModule {
   const module = nameCuts(source, cuts);
   const bundle = new Bundle({ separator: '\n' });
-  bundle.addSource({ filename: places.source, content: inPlace(module) });
+  const { text, inserts } = inPlace(module);
+  bundle.addSource({ filename: places.source, content: text });
   if (module.cuts.length > 0)
     bundle.addSource(new MagicString(`function ${module.loop}() { return ${module.registry}; }`));
   for (const each of module.cuts) bundle.addSource({ filename: places.source, content: factory(module, each) });
@@ -47,7 +52,8 @@ export function emitHomeModule(source: ModuleSource, cuts: readonly Cut[], place
   const map = bundle.generateMap({ file: places.file, hires: 'boundary', includeContent: false });
   const { version, file, sources, names, mappings } = map;
   const mapText = JSON.stringify({ version, file, sources: sources.map(encodePath), names, mappings });
-  return { text: bundle.toString(), map: `${mapText}\n`, cuts: module.cuts.map(({ cut }) => cut.dest) };
+  const dests = module.cuts.map(({ cut }) => cut.dest);
+  return { text: bundle.toString(), map: `${mapText}\n`, cuts: dests, inserts: placed(inserts, source.text) };
 }
 
 interface NamedModule {
@@ -85,15 +91,39 @@ function registry(topNames: ReadonlySet<string>): string {
 
 // --- in place ------------------------------------------------------------------------------------------------------
 
-function inPlace(module: NamedModule): MagicString {
+interface Inserted {
+  readonly offset: number;
+  readonly text: string;
+  /** Belongs to what ends at the offset, or to what begins there. */
+  readonly side: 'left' | 'right';
+}
+
+function inPlace(module: NamedModule): { readonly text: MagicString; readonly inserts: readonly Inserted[] } {
   const { source, cuts, loop } = module;
   const text = new MagicString(source.text);
-  if (cuts.length === 0) return text;
+  if (cuts.length === 0) return { text, inserts: [] };
   const defines = cuts.map(({ cut, factory }) => `${loop}().define(${quote(cut.dest)}, ${factory});`).join(' ');
   const { offset, before } = preludePlace(source);
-  text.appendRight(offset, `${before}${defines} `);
-  for (const { cut } of cuts) insertCut(text, module, cut);
-  return text;
+  const prelude: Inserted = { offset, text: `${before}${defines} `, side: 'right' };
+  const inserts = [prelude, ...cuts.flatMap(({ cut }) => cutInserts(module, cut))];
+  for (const each of inserts) insert(text, each);
+  return { text, inserts };
+}
+
+function insert(into: MagicString, { offset, text, side }: Inserted): void {
+  if (side === 'right') into.appendRight(offset, text);
+  else into.appendLeft(offset, text);
+}
+
+function placed(inserts: readonly Inserted[], source: string): readonly Insert[] {
+  if (inserts.length === 0) return [];
+  const ends = [...source.matchAll(/\r\n|[\r\n\u2028\u2029]/g)].map((match) => match.index + match[0].length);
+  return [...inserts]
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ offset, text }) => {
+      const line = ends.filter((end) => end <= offset).length;
+      return [line + 1, offset - (ends[line - 1] ?? 0) + 1, text.length] as const;
+    });
 }
 
 /** Behind hashbang and directives. A directive may end without a semicolon; a hashbang takes its whole line. */
@@ -105,17 +135,19 @@ function preludePlace({ text, codeStart }: ModuleSource): { readonly offset: num
   return { offset: codeStart, before: open ? '; ' : codeStart > 0 ? ' ' : '' };
 }
 
-function insertCut(text: MagicString, { source, loop }: NamedModule, cut: Cut): void {
+function cutInserts({ source, loop }: NamedModule, cut: Cut): readonly Inserted[] {
   const vars = `[${sentVariables(cut).join(', ')}]`;
   const id = quote(cut.dest);
   if (cut.kind === 'callback') {
-    text.appendRight(cut.start, `${loop}().post(${id}, `);
-    text.appendLeft(cut.end, `, () => ${vars})`);
-    return;
+    return [
+      { offset: cut.start, text: `${loop}().post(${id}, `, side: 'right' },
+      { offset: cut.end, text: `, () => ${vars})`, side: 'left' },
+    ];
   }
   // The statement before may have ended without a semicolon.
   const end = source.text[cut.start - 1] === ';' ? '' : ';';
-  text.appendLeft(cut.start, `${end} if (${loop}().away(${id})) return ${loop}().send(${id}, ${vars});`);
+  const leave = `${end} if (${loop}().away(${id})) return ${loop}().send(${id}, ${vars});`;
+  return [{ offset: cut.start, text: leave, side: 'left' }];
 }
 
 function quote(id: FluxionId): string {
@@ -141,7 +173,7 @@ function factory(module: NamedModule, { cut, strict, factory: name }: NamedCut):
 function copyOf(module: NamedModule, { start, end }: Cut): MagicString {
   const text = new MagicString(module.source.text);
   for (const { cut } of module.cuts) {
-    if (cut.start > start && cut.end <= end) insertCut(text, module, cut);
+    if (cut.start > start && cut.end <= end) for (const each of cutInserts(module, cut)) insert(text, each);
   }
   return text.snip(start, end);
 }

@@ -31,7 +31,7 @@ export const request: Call = {
 const MESSAGE: TypeModel['members'] = {
   ...values('headers headersDistinct rawHeaders trailers trailersDistinct rawTrailers signal'),
   ...constants('aborted complete httpVersion httpVersionMajor httpVersionMinor method statusCode statusMessage url'),
-  ...each('socket connection', { is: 'net.Socket' }),
+  ...each('socket connection', { is: 'http.Connection' }),
   ...callbackLast('setTimeout', { mutates: ['this'], returns: 'this' }, []),
 };
 
@@ -42,7 +42,7 @@ const OUTGOING: TypeModel['members'] = {
   ...mutating('removeHeader addTrailers flushHeaders'),
   ...callbackLast('setTimeout', { mutates: ['this'], returns: 'this' }, []),
   ...constants('headersSent'),
-  ...each('socket connection', { is: 'net.Socket' }),
+  ...each('socket connection', { is: 'http.Connection' }),
 };
 
 export const http = {
@@ -88,6 +88,12 @@ export const http = {
       perRequest: true,
       members: MESSAGE,
       events: { aborted: { once: true, params: [] } },
+    },
+    /** The socket of a request, TLS or not: it serves others as well. */
+    Connection: {
+      extends: 'net.Socket',
+      outlivesRequest: true,
+      members: constants('encrypted authorized authorizationError socket'),
     },
     /** What `http.get` gives: like a request's message, but of a connection of our own, so it cannot be bridged. */
     ClientResponse: {

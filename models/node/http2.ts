@@ -60,7 +60,7 @@ export const http2 = {
       members: {
         ...values('headers rawHeaders trailers rawTrailers'),
         ...constants('aborted authority complete httpVersion method scheme url'),
-        ...each('socket connection', { is: 'net.Socket' }),
+        ...each('socket connection', { is: 'http.Connection' }),
         stream: { is: 'http2.Stream' },
         ...callbackLast('setTimeout', { mutates: ['this'], returns: 'this' }, []),
       },

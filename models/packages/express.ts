@@ -1,5 +1,17 @@
 import type { Members } from '../build.js';
-import { callbackLast, chained, classes, constants, each, mutating, post, pure, start, values } from '../build.js';
+import {
+  callbackLast,
+  calls,
+  chained,
+  classes,
+  constants,
+  each,
+  mutating,
+  post,
+  pure,
+  start,
+  values,
+} from '../build.js';
 import type { Call, PackageModel, Rupture, TypeModel, ValueRef } from '../types.js';
 
 const METHODS = `acl bind checkout connect copy delete get head link lock m-search merge mkactivity mkcalendar mkcol move
@@ -79,8 +91,11 @@ const REQUEST: Members = {
   // What the session and sign-in middlewares put there.
   session: { is: 'express-session.Session' },
   ...callbackLast('login logIn logout logOut', { mutates: ['this'], keeps: [0], stateful: true }, ['fresh']),
-  ...pure('isAuthenticated isUnauthenticated'),
-  ...mutating('flash', { returns: 'contents', keeps: [-1] }),
+  sessionStore: { is: 'express-session.Store' },
+  ...constants('sessionID'),
+  // Methods that these middlewares put on the request object itself: no message carries them.
+  ...calls('isAuthenticated isUnauthenticated', { stateful: true }),
+  ...mutating('flash', { returns: 'contents', keeps: [-1], stateful: true }),
 };
 
 const RESPONSE: Members = {

@@ -69,6 +69,7 @@ const withMembers: readonly PackageModel[] = [
       },
     },
     types: {
+      Store: { members: {}, outlivesRequest: true },
       // What a handler changes in it is stored when the reply ends, by the loop that has the store.
       Session: {
         perRequest: true,

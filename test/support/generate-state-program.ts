@@ -322,6 +322,13 @@ function bump(it) { it.n += 1; }
 const bumpTwice = (it) => { bump(it); bump(it); };
 function bumpDeep(it, depth) { if (depth > 0) bumpDeep(it, depth - 1); else it.n++; }
 class Bumper { constructor(it) { this.it = it; } bump() { this.it.n++; return this; } }
+class Counter extends Bumper { static of(it) { return new Counter(it); } fill(it) { this.it = it; return this; } twice() { super.bump().bump(); } }
+function Old(it) { this.it = it; }
+Old.prototype.bump = function () { this.it.n++; };
+function bumper(it) { return { bump() { it.n++; } }; }
+const bumping = (it) => () => { it.n++; };
+const boxed = (it) => ({ it, bump() { this.it.n++; } });
+const keeper = () => { let kept; return { keep(it) { kept = it; }, bump() { kept.n++; } }; };
 function bumpThis() { this.n++; }
 function view(it) { return it.n + it.list.length; }
 const viewAll = (...all) => all.map(view);`;
@@ -352,6 +359,13 @@ export const leaves: { readonly [name: string]: Leaf } = {
   'helper with recursion': changing('n', (s) => `bumpDeep(${s}, 3);`),
   'helper class': changing('n', (s) => `new Bumper(${s}).bump();`),
   'helper class, chained': changing('n', (s) => `new Bumper(${s}).bump().bump();`),
+  'helper class, extended': changing('n', (s) => `Counter.of(${s}).twice();`),
+  'helper class, filled': changing('n', (s) => `new Counter({ n: 0 }).fill(${s}).bump();`),
+  'helper constructor function': changing('n', (s) => `new Old(${s}).bump();`),
+  'helper factory': changing('n', (s) => `bumper(${s}).bump();`),
+  'helper closure': changing('n', (s) => `bumping(${s})();`),
+  'helper object': changing('n', (s) => `boxed(${s}).bump();`),
+  'helper that keeps': changing('n', (s, n) => `const ${n} = keeper(); ${n}.keep(${s}); ${n}.bump();`),
   'helper by call': changing('n', (s) => `bumpThis.call(${s});`),
   'helper by apply': changing('n', (s) => `bump.apply(null, [${s}]);`),
   'helper borrowed': changing('n', (s) => `[${s}].forEach(bump);`),
@@ -380,7 +394,12 @@ export const busy: { readonly [name: string]: string } = {
   'own map': "const own = new Map(); own.set('k', {}); own.get('k').n = 1;",
   'own class': 'class Own { n = 0; go() { this.n++; return this; } } new Own().go().go();',
   'own object, given to a helper':
-    'const own = { n: 0, list: [] }; bump(own); bumpTwice(own); new Bumper(own).bump(); bumpThis.call(own);',
+    'const own = { n: 0, list: [] }; bump(own); bumpTwice(own); bumpDeep(own, 2); bumpThis.call(own); bump.apply(null, [own]);',
+  'own object, given to a class':
+    'const own = { n: 0 }; new Bumper(own).bump(); Counter.of(own).twice(); new Counter(own).fill(own).bump(); new Old(own).bump();',
+  'own object, given to a factory':
+    'const own = { n: 0 }; bumper(own).bump(); bumping(own)(); boxed(own).bump(); const kept = keeper(); kept.keep(own); kept.bump();',
+  'own object, given to a callback': 'const own = { n: 0, list: [] }; [own].forEach(bump); view(own); viewAll(own);',
   'own closure': 'const make = () => { let n = 0; return () => ++n; }; const own = make(); own(); own();',
   'constant table': 'res.locals.word = words[req.query.name] ?? words.one; res.locals.words = Object.keys(words);',
   'constant list': 'res.locals.total = sizes.map((size) => size * 2).reduce((sum, size) => sum + size, 0);',

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The built command, wherever the build that this file belongs to was put. */
-export const cliPath = fileURLToPath(new URL('../../bin/fluxion.js', import.meta.url));
+export const cliPath = fileURLToPath(new URL('../../bin/fluxion.cjs', import.meta.url));
 
 export interface CliResult {
   readonly code: number | null;

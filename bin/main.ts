@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * Arguments in, exit code out:
  *

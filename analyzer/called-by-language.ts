@@ -1,0 +1,8 @@
+/**
+ * Names of properties whose functions run without a call in sight: accessors, conversions, iterators, thenables.
+ */
+const implicit = /^((get|set) .*|@@.*|toString|valueOf|toJSON|then|toLocaleString|inspect)$/;
+
+export function isCalledByLanguage(property: string): boolean {
+  return implicit.test(property);
+}

@@ -1,0 +1,29 @@
+/**
+ * Reads: three words: an entry, a folder of the cache, a configuration or nothing.
+ * Gives: the folder, filled; exit code 0. 3: the app cannot be compiled, so it runs as it is; what is wrong with it Node
+ *        will say. 2: the configuration is wrong; one message on standard error. 70: a bug in Fluxion.
+ */
+import process from 'node:process';
+import { BadInput } from '../diagnostics/bad-input.js';
+import { printDiagnostic } from '../diagnostics/report.js';
+import { runInThread } from './run-in-thread.js';
+
+const APP_IS_WRONG = 3;
+
+async function main([entry = '', folder = '', config]: readonly string[]): Promise<number> {
+  try {
+    const command = { kind: 'prepare', entry, folder, config: config ?? null } as const;
+    await runInThread({ command, cwd: process.cwd() });
+    return 0;
+  } catch (error) {
+    if (!(error instanceof BadInput)) throw error;
+    const text = error.diagnostics.map((diagnostic) => `${printDiagnostic(diagnostic, { colour: false })}\n`).join('');
+    process.stderr.write(text);
+    return error.diagnostics.some(({ code }) => code.startsWith('config/')) ? 2 : APP_IS_WRONG;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return 70;
+});

@@ -1,0 +1,91 @@
+/**
+ * Reads: the whole program, and the folder that its run files will stand in.
+ * Gives: the files that `fluxion run` starts from, by path: `start.json`, `link.json`, and the modules that have cuts.
+ */
+import { createHash } from 'node:crypto';
+import { relative, resolve, sep } from 'node:path';
+import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
+import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
+import { emitHomeModule, type HomeModule } from './home-module.js';
+
+/** `folder`: absolute, without symbolic links in it. */
+export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  const modules: StartModule[] = [];
+  const inserts: Record<ModuleId, HomeModule['inserts']> = {};
+  const emitted = emitModules(program, folder);
+  const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
+  const movable = findMovable(program, made);
+  const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
+  for (const { id, file: source, text, kind } of program.sources) {
+    const home = isMovable ? emitted.get(id) : undefined;
+    const file = home === undefined ? null : `modules/${id}`;
+    const hash = createHash('sha256').update(text).digest('hex');
+    modules.push({ id, source, hash, kind, file });
+    if (home === undefined) continue;
+    files.set(`modules/${id}`, home.text).set(`modules/${id}.map`, home.map);
+    inserts[id] = home.inserts;
+  }
+  const promised = findPromised(program);
+  const fluxions = program.fluxions.map((fluxion) => linkFluxion(fluxion, movable, made, promised));
+  const link: LinkManifest = { version: 1, fluxions, inserts };
+  const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
+  return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
+}
+
+/** Those with cuts; Node reads the others itself. */
+function emitModules(program: FluxionProgram, folder: string): ReadonlyMap<ModuleId, HomeModule> {
+  const emitted = new Map<ModuleId, HomeModule>();
+  for (const source of program.sources) {
+    const cuts = program.cuts.filter(({ module }) => module === source.id);
+    if (cuts.length === 0) continue;
+    const file = resolve(folder, 'modules', source.id);
+    const fromThere = relative(resolve(file, '..'), source.file).split(sep).join('/');
+    const module = emitHomeModule(source, cuts, { file: file.slice(file.lastIndexOf(sep) + 1), source: fromThere });
+    if (module.cuts.length > 0) emitted.set(source.id, module);
+  }
+  return emitted;
+}
+
+/**
+ * A fluxion may leave home if it is free and so is all that goes on behind it in place: what has to be elsewhere must be
+ * behind a cut that was really made, wherever it is reached from.
+ */
+function findMovable(program: FluxionProgram, made: ReadonlySet<FluxionId>): ReadonlySet<FluxionId> {
+  const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
+  const uncut = new Set(program.uncut);
+  const movable = new Set(program.fluxions.filter(({ placement }) => placement === 'replicated').map(({ id }) => id));
+  const mayFollow = (dest: FluxionId): boolean =>
+    byId.get(dest)?.placement === 'replicated' ? movable.has(dest) : made.has(dest) && !uncut.has(dest);
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const id of movable) {
+      if (byId.get(id)?.streams.every(({ dest }) => dest.every(mayFollow))) continue;
+      movable.delete(id);
+      changed = true;
+    }
+  }
+  return movable;
+}
+
+/** Those of whose runs something is made of the result: a callback's is nobody's. */
+function findPromised({ fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
+  const rests = fluxions.filter(({ kind }) => kind === 'rest').map(({ id }) => id);
+  const behindPromises = fluxions
+    .flatMap(({ streams }) => streams)
+    .filter(({ callee }) => /\.(then|catch|finally)$/.test(callee))
+    .flatMap(({ dest }) => dest);
+  return new Set([...rests, ...behindPromises]);
+}
+
+function linkFluxion(
+  fluxion: Fluxion,
+  movable: ReadonlySet<FluxionId>,
+  made: ReadonlySet<FluxionId>,
+  promised: ReadonlySet<FluxionId>,
+): LinkFluxion {
+  const { id, kind, at, placement, tags, context } = fluxion;
+  const { module, line, column } = at;
+  const facts = { movable: movable.has(id), cut: made.has(id), promised: promised.has(id) };
+  return { id, kind, module, line, column, placement, tags, context, ...facts };
+}

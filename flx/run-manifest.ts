@@ -1,0 +1,48 @@
+/**
+ * What `fluxion run` has to know of a compiled program, in two files: what starts the app must be read in no time, what
+ * spreads it over loops is read when it serves. Both are plain data.
+ */
+import type { FluxionId, FluxionKind, ModuleId, Placement } from './program.js';
+
+export interface StartManifest {
+  readonly version: 1;
+  readonly entry: ModuleId;
+  /** False: nothing may leave home, so the app runs as it is, and nothing below is needed. */
+  readonly movable: boolean;
+  readonly modules: readonly StartModule[];
+}
+
+export interface StartModule {
+  readonly id: ModuleId;
+  /** Absolute: the file as it was read. */
+  readonly source: string;
+  /** sha256 of its text, without byte order mark. */
+  readonly hash: string;
+  readonly kind: 'commonjs' | 'module';
+  /** The emitted text, seen from the manifest; null where Node takes the original as it is. */
+  readonly file: string | null;
+}
+
+export interface LinkManifest {
+  readonly version: 1;
+  readonly fluxions: readonly LinkFluxion[];
+  /** For each module with an emitted text: [line, column, length] of what was put in, in terms of the original. */
+  readonly inserts: { readonly [module: ModuleId]: readonly (readonly [number, number, number])[] };
+}
+
+export interface LinkFluxion {
+  readonly id: FluxionId;
+  readonly kind: FluxionKind;
+  readonly module: ModuleId;
+  readonly line: number;
+  readonly column: number;
+  readonly placement: Placement;
+  readonly tags: readonly string[];
+  readonly context: readonly string[];
+  /** It is called for requests and may run on any loop: itself is free, and what goes on behind it is free or is cut off. */
+  readonly movable: boolean;
+  /** Somebody waits for its result: it is the rest of an async function, or what a promise goes on with. */
+  readonly promised: boolean;
+  /** A message can start it on another loop. */
+  readonly cut: boolean;
+}

@@ -1,0 +1,79 @@
+/**
+ * Reads:   Pipeline, which variables change, which objects outlive a request.
+ * Gives:   how functions that run without a call in sight (getters, `toString`, `toJSON`) disturb what others hold, and
+ *          the objects whose users may run them.
+ */
+import type { FunctionId, OpId, ValueId } from '../analyzer/facts.js';
+import type { Pipeline } from '../analyzer/index.js';
+import type { RootId } from '../analyzer/roots.js';
+import { Effect } from '../analyzer/summarise-effects.js';
+import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+
+/** It changes something, or looks at what changes: nothing, its own object, anything else. */
+type Unsettled = 'not' | 'itself' | 'beyond itself';
+
+export interface ImplicitUse {
+  readonly token: TokenId;
+  readonly op: OpId;
+}
+
+export class ImplicitCalls {
+  readonly #pipeline: Pipeline;
+  readonly #isLasting: (id: TokenId) => boolean;
+  readonly #changes: (variable: ValueId) => boolean;
+
+  constructor(pipeline: Pipeline, isLasting: (id: TokenId) => boolean, changes: (variable: ValueId) => boolean) {
+    this.#pipeline = pipeline;
+    this.#isLasting = isLasting;
+    this.#changes = changes;
+  }
+
+  /** Objects whose use is no mere reading. */
+  *uses(): Generator<ImplicitUse> {
+    const { outsiders, effects, origins, facts } = this.#pipeline;
+    const known = new Map<FunctionId, Unsettled>();
+    for (const { fn, holder } of outsiders.implicit) {
+      let how = known.get(fn);
+      if (how === undefined) known.set(fn, (how = this.#howUnsettled(fn)));
+      if (how === 'not') continue;
+      const op = effects.ops.of(fn)[0] ?? 0;
+      // An instance has the methods of its class.
+      const users = [holder, facts.fn(fn).receiver].flatMap((value) => origins.tokensOf(value));
+      for (const token of new Set(users)) {
+        // What changes nothing but an object of its own request changes nothing that lasts.
+        if (how === 'beyond itself' || (this.#isLasting(token) && !this.#isPrototype(token))) yield { token, op };
+      }
+    }
+  }
+
+  #isPrototype(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'object' && token.type === 'Prototype';
+  }
+
+  /** By itself or by what it calls. */
+  #howUnsettled(fn: FunctionId): Unsettled {
+    const { effects } = this.#pipeline;
+    const seen = new Set([fn]);
+    let how: Unsettled = 'not';
+    for (const next of seen) {
+      effects.each(next, (kind, id, _op, _at, value) => {
+        if (this.#unsettlesOthers(kind, id, next, value)) how = 'beyond itself';
+        else if (how === 'not' && next === fn && kind !== Effect.read) how = 'itself';
+      });
+      for (const op of effects.ops.of(next)) for (const callee of effects.executes(op)) seen.add(callee);
+    }
+    return how;
+  }
+
+  #unsettlesOthers(kind: number, id: RootId, fn: FunctionId, value: ValueId): boolean {
+    const { effects, facts, graph, origins } = this.#pipeline;
+    if (kind > Effect.hand) return true;
+    if (id < 0)
+      return value === 0 || origins.tokensOf(value).some((token) => token === UNKNOWN || this.#isLasting(token));
+    const root = effects.roots.get(id);
+    // What callees do to what they are given stands among the effects of their callers.
+    if (root.base !== 'variable' || facts.variables.get(root.id)?.owner === fn) return false;
+    return kind !== Effect.read || this.#changes(graph.aliases.get(root.id) ?? root.id);
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Messages between two loops, over a port that gives back what is put in at the other end, in order. Several messages of
+ * one turn go in one post; the receiver says how many it has taken, so that a sender can tell a loop that keeps up from
+ * one that does not.
+ *
+ *     send ─┐                                        ┌─> receive
+ *     send ─┼─> [taken, message, message, …] ─ port ─┼─> receive      a frame begins with how many messages
+ *     send ─┘                                        └─> receive      its sender has taken since its last frame
+ */
+import timers from 'node:timers';
+import type { Transferable } from 'node:worker_threads';
+
+/** What the bus needs of a MessagePort, or of anything that may take its place. */
+export interface Wire {
+  postMessage(value: unknown, transfer?: readonly Transferable[]): void;
+  on(event: 'message', listener: (value: unknown) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  unref(): void;
+  close(): void;
+}
+
+export interface ChannelOptions<In> {
+  receive(message: In): void;
+  /** The other side is gone; nothing will be received any more. */
+  closed(): void;
+  /** How many messages may wait on the other side before `isFull`. */
+  readonly window: number;
+}
+
+/** The genuine one: an app, and the firewall, may put others in its place later. */
+const { setImmediate } = timers;
+
+/** So many messages are taken before the other side is told, when there is nothing else to tell it. */
+const ACK_EVERY = 64;
+
+export class Channel<Out, In> {
+  readonly #wire: Wire;
+  readonly #options: ChannelOptions<In>;
+  #frame: unknown[] | null = null;
+  #transfer: Transferable[] = [];
+  #taken = 0;
+  #waiting = 0;
+  #sent = 0;
+  #isOpen = true;
+
+  constructor(wire: Wire, options: ChannelOptions<In>) {
+    this.#wire = wire;
+    this.#options = options;
+    wire.on('message', (frame) => this.#receive(frame as readonly [number, ...In[]]));
+    wire.on('close', () => this.#close());
+    wire.unref();
+  }
+
+  /** Messages that the other side has not taken yet. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting >= this.#options.window;
+  }
+
+  /** All that were ever sent. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Dropped where the other side is gone: whoever waits for an answer hears of that by `closed`. */
+  send(message: Out, transfer?: readonly Transferable[]): void {
+    if (!this.#isOpen) return;
+    this.#sent++;
+    this.#waiting++;
+    if (this.#frame === null) this.#begin();
+    this.#frame?.push(message);
+    if (transfer !== undefined) this.#transfer.push(...transfer);
+  }
+
+  /** At once: for what must be known even if this turn never ends. */
+  flush(): void {
+    const frame = this.#frame;
+    if (frame === null || !this.#isOpen) return;
+    frame[0] = this.#taken;
+    this.#frame = null;
+    this.#taken = 0;
+    const transfer = this.#transfer;
+    if (transfer.length > 0) this.#transfer = [];
+    this.#wire.postMessage(frame, transfer);
+  }
+
+  close(): void {
+    this.flush();
+    this.#wire.close();
+  }
+
+  #begin(): void {
+    this.#frame = [0];
+    // After all that this turn of the loop has read: messages of several requests then share a post.
+    setImmediate(() => this.flush());
+  }
+
+  #receive(frame: readonly [number, ...In[]]): void {
+    this.#waiting -= frame[0];
+    for (let index = 1; index < frame.length; index++) {
+      this.#taken++;
+      this.#options.receive(frame[index] as In);
+    }
+    if (this.#taken >= ACK_EVERY && this.#frame === null) this.#begin();
+  }
+
+  #close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#options.closed();
+  }
+}

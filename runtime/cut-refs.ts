@@ -1,0 +1,46 @@
+/**
+ * What a message for a fluxion behind a cut names instead of carrying: requests, responses and `next` of exchanges that both
+ * loops know, by the exchange's number (`7:res`), and the app's own objects.
+ */
+import type { Refs } from './codec.js';
+import type { AppNames } from './link/app-names.js';
+
+export interface ExchangeParts {
+  readonly req: object;
+  readonly res: object;
+  readonly next: unknown;
+}
+
+export class CutRefs implements Refs {
+  readonly #app: AppNames;
+  readonly #partsOf: (id: number) => ExchangeParts | undefined;
+  readonly #idOf: (thing: object) => number | undefined;
+  /** Exchanges that were named, in order. */
+  readonly named = new Set<number>();
+
+  constructor(
+    app: AppNames,
+    partsOf: (id: number) => ExchangeParts | undefined,
+    idOf: (thing: object) => number | undefined,
+  ) {
+    this.#app = app;
+    this.#partsOf = partsOf;
+    this.#idOf = idOf;
+  }
+
+  nameOf(thing: object): unknown {
+    const id = this.#idOf(thing);
+    const parts = id === undefined ? undefined : this.#partsOf(id);
+    if (id === undefined || parts === undefined) return this.#app.nameOf(thing);
+    this.named.add(id);
+    return `${id}:${thing === parts.req ? 'req' : thing === parts.res ? 'res' : 'next'}`;
+  }
+
+  thingOf(name: unknown): unknown {
+    const [, id, part] = /^(\d+):(req|res|next)$/.exec(String(name)) ?? [];
+    if (id === undefined) return this.#app.thingOf(String(name));
+    const parts = this.#partsOf(Number(id));
+    if (parts === undefined) throw new Error(`the exchange ${id} is over`);
+    return part === 'req' ? parts.req : part === 'res' ? parts.res : parts.next;
+  }
+}

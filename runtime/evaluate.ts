@@ -1,0 +1,38 @@
+/** In a replica: reads what the compiler wrote, and evaluates the app as home did. */
+import { readFileSync } from 'node:fs';
+import Module from 'node:module';
+import path from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
+import home from './home.cjs';
+import type { Emitted } from './types.js';
+
+export function readManifest(folder: string): StartManifest {
+  return JSON.parse(readFileSync(path.join(folder, 'start.json'), 'utf8'));
+}
+
+export function readLink(folder: string): LinkManifest {
+  return JSON.parse(readFileSync(path.join(folder, 'link.json'), 'utf8'));
+}
+
+export function readEmitted(folder: string, manifest: StartManifest): ReadonlyMap<string, Emitted> {
+  const emitted = new Map<string, Emitted>();
+  for (const { source, file, kind } of manifest.modules) {
+    if (file === null) continue;
+    emitted.set(source, { original: source, kind, text: home.withMap(path.join(folder, file), source) });
+  }
+  return emitted;
+}
+
+/** Settles when the start-up code is through; never, where it waits for something that the firewall keeps from it. */
+export async function evaluate(entry: StartManifest['modules'][number]): Promise<void> {
+  if (entry.kind === 'module') {
+    await import(pathToFileURL(entry.source).href);
+    return;
+  }
+  const load: unknown = Reflect.get(Module, '_load');
+  if (typeof load !== 'function') throw new Error('this version of Node has another module loader');
+  Reflect.deleteProperty(process, 'mainModule');
+  Reflect.apply(load, Module, [entry.source, null, true]);
+}

@@ -1,0 +1,129 @@
+/**
+ * Reads:   functions of Node's core, where they hang.
+ * Gives:   the same functions with something to say about each call, and a way back.
+ *
+ * What is put in place is a proxy: name, length, own properties and `new` are the original's, and once its trap is gone
+ * the copies that the app has taken lead straight to the original. A function that hangs in several places
+ * (`setTimeout`, `timers.setTimeout`) is replaced by the same proxy everywhere.
+ */
+import Module = require('node:module');
+
+type Fn = (this: unknown, ...args: unknown[]) => unknown;
+type Handler = ProxyHandler<Fn>;
+
+interface Patch {
+  readonly holder: object;
+  readonly key: string | symbol;
+  readonly before: PropertyDescriptor | undefined;
+  readonly put: unknown;
+}
+
+class Patches {
+  readonly #patches: Patch[] = [];
+  readonly #proxies = new Map<Fn, { readonly proxy: Fn; readonly handler: Handler }>();
+
+  /** Replaces the function at `holder[key]`, if there is one; `make` gives what the proxy does, once for each function. */
+  wrap(holder: object, key: string, make: (original: Fn) => Handler): boolean {
+    const before = Object.getOwnPropertyDescriptor(holder, key);
+    if (before === undefined || !before.configurable) return false;
+    const original: unknown = before.value ?? Reflect.get(holder, key);
+    if (!isFunction(original)) return false;
+    let known = this.#proxies.get(original);
+    if (known === undefined) {
+      const handler = make(original);
+      known = { handler, proxy: new Proxy(original, handler) };
+      this.#proxies.set(original, known);
+      // What has been replaced already is left alone when it is met in another place.
+      this.#proxies.set(known.proxy, known);
+    }
+    this.#define(holder, key, before, { value: known.proxy });
+    return true;
+  }
+
+  /** Replaces a value or an accessor. */
+  put(holder: object, key: string | symbol, to: { readonly value: unknown } | { readonly get: () => unknown }): void {
+    const before = Object.getOwnPropertyDescriptor(holder, key);
+    if (before?.configurable !== false) this.#define(holder, key, before, to);
+    else if ('value' in to) Reflect.set(holder, key, to.value);
+  }
+
+  #define(holder: object, key: string | symbol, before: PropertyDescriptor | undefined, to: PropertyDescriptor): void {
+    const enumerable = before?.enumerable ?? true;
+    const kind = 'get' in to ? { get: to.get, set: () => {} } : { value: to.value, writable: true };
+    Object.defineProperty(holder, key, { ...kind, enumerable, configurable: true });
+    this.#patches.push({ holder, key, before, put: to.value ?? to.get });
+  }
+
+  /** Puts everything back, but for what somebody else has replaced by now. */
+  restore(): void {
+    for (const { holder, key, before, put } of this.#patches.reverse()) {
+      const now = Object.getOwnPropertyDescriptor(holder, key);
+      if (now === undefined || (now.value ?? now.get) !== put) continue;
+      if (before === undefined) Reflect.deleteProperty(holder, key);
+      else Object.defineProperty(holder, key, before);
+    }
+    this.#patches.length = 0;
+    for (const { handler } of this.#proxies.values()) forget(handler);
+    this.#proxies.clear();
+    Module.syncBuiltinESMExports();
+  }
+
+  /** ES modules see replaced members of Node's modules only after this. */
+  publish(): void {
+    Module.syncBuiltinESMExports();
+  }
+}
+
+function forget(handler: Handler): void {
+  for (const trap of Object.keys(handler)) Reflect.deleteProperty(handler, trap);
+}
+
+function isFunction(value: unknown): value is Fn {
+  return typeof value === 'function';
+}
+
+/** Where the functions of a module of the table hang; nothing for what this Node does not have. */
+function holdersOf(module: string): object[] {
+  switch (module) {
+    case 'globalThis':
+      return [globalThis];
+    case 'process':
+      return [process];
+    case 'Math':
+      return [Math];
+    case 'Date':
+      return [Date];
+    case 'performance':
+      return owners(performance, 'now');
+    case 'Crypto':
+      return owners(globalThis.crypto, 'getRandomValues');
+    case 'SubtleCrypto':
+      return owners(globalThis.crypto?.subtle, 'generateKey');
+    default: {
+      const loaded: unknown = process.getBuiltinModule?.(`node:${module}`) ?? load(module);
+      return typeof loaded === 'object' && loaded !== null ? [loaded] : [];
+    }
+  }
+}
+
+function load(module: string): unknown {
+  return Module.isBuiltin(`node:${module}`) ? require(`node:${module}`) : undefined;
+}
+
+/** The object itself or the prototype that has the member. */
+function owners(object: object | undefined, member: string): object[] {
+  for (let at: object | null = object ?? null; at !== null; at = Object.getPrototypeOf(at)) {
+    if (Object.hasOwn(at, member)) return [at];
+  }
+  return [];
+}
+
+/** `hrtime.bigint` hangs on `hrtime`. */
+function placeOf(holder: object, member: string): { readonly holder: object; readonly key: string } | null {
+  const dot = member.indexOf('.');
+  if (dot === -1) return { holder, key: member };
+  const inner: unknown = Reflect.get(holder, member.slice(0, dot));
+  return isFunction(inner) ? { holder: inner, key: member.slice(dot + 1) } : null;
+}
+
+export = { Patches, holdersOf, placeOf, isFunction };

@@ -1,0 +1,265 @@
+/**
+ * Reads:   what the app does from its first line on, at home.
+ * Gives:   a record of the results that its start-up goes on with, for replicas (`raise.cts`).
+ *
+ * It is loaded before the app. The app does not see it: results, names and stack traces are the originals'. A result is
+ * kept under its callee and place of call, so that calls which home makes in between, asynchronously, shift nothing.
+ */
+import net = require('node:net');
+import callSites = require('./call-site.cjs');
+import clockDate = require('./clock-date.cjs');
+import codec = require('./outcome-codec.cjs');
+import patching = require('./patches.cjs');
+import processFacts = require('./process-facts.cjs');
+import table = require('./table.cjs');
+
+import type { Encoded, Outcome, Recorder, StartupRecord, Written } from './startup-record.cjs';
+
+type Fn = (this: unknown, ...args: unknown[]) => unknown;
+
+const RECORDED: readonly string[] = ['clock', 'random', 'read', 'effect', 'run', 'promise', 'promise-effect'];
+/** Modules of the table with anything to record that start-up may go on with. Loading others would only cost. */
+const LEFT_OUT: readonly string[] = ['v8', 'inspector', 'timers', 'perf_hooks'];
+const MODULES = Object.keys(table.TABLE).filter(
+  (module) => !LEFT_OUT.includes(module) && RECORDED.some((kind) => kind in (table.TABLE[module] ?? {})),
+);
+const MAX_BYTES = 64 * 1024 * 1024;
+/** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
+const MAX_CALLS = 100_000;
+/** Frames of ours that may be on the stack when one of Node's functions throws: errors get room for them. */
+const OWN_FRAMES = 8;
+
+/** What Node's loader calls for each module. */
+const LOADERS: ReadonlySet<string> = new Set(['fs.readFileSync', 'fs.realpathSync', 'fs.statSync']);
+
+const { readKey, isByLoader, hideOwnFrames } = callSites;
+
+function record(limits: { readonly bytes?: number; readonly calls?: number } = {}): Recorder {
+  const maxBytes = limits.bytes ?? MAX_BYTES;
+  const maxCalls = limits.calls ?? MAX_CALLS;
+  const facts = processFacts.read();
+  const patches = new patching.Patches();
+  const calls = new Map<string, Outcome[]>();
+  const listening: { readonly key: string; readonly server: WeakRef<net.Server> }[] = [];
+  const clock: { time: (() => number) | null } = { time: null };
+  let bytes = 0;
+  let count = 0;
+  let pending = 0;
+  const whenSettled: (() => void)[] = [];
+  let tooLarge: string | null = null;
+  let stopped = false;
+  /** We are being called by ourselves: what we do is no call of the app's. */
+  let inside = false;
+
+  const { now } = clockDate.replaceDate(clock);
+  clock.time = () => recordedTime(now);
+  for (const module of MODULES) recordModule(module);
+  recordListens();
+  patches.publish();
+
+  return {
+    stop,
+    take: (): StartupRecord => ({ facts, calls: copyOf(calls), listens: readListens(), tooLarge }),
+    settled: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => whenSettled.push(resolve))),
+  };
+
+  function stop(): void {
+    if (stopped) return;
+    stopped = true;
+    clock.time = null;
+    patches.restore();
+  }
+
+  function recordModule(module: string): void {
+    const kinds = table.kindsOf(module);
+    for (const holder of patching.holdersOf(module)) {
+      for (const [member, kind] of kinds) {
+        if (!RECORDED.includes(kind)) continue;
+        const place = patching.placeOf(holder, member);
+        if (place === null) continue;
+        const callee = `${module}.${member}`;
+        const isPromise = kind === 'promise' || kind === 'promise-effect';
+        patches.wrap(place.holder, place.key, () => ({
+          apply: isPromise ? recordPromise(callee) : recordCall(callee),
+        }));
+      }
+    }
+  }
+
+  function recordCall(callee: string): (target: Fn, self: unknown, args: unknown[]) => unknown {
+    return function trap(target, self, args): unknown {
+      // With a callback it is no call whose result start-up goes on with.
+      if (stopped || inside) return Reflect.apply(target, self, args);
+      if (typeof args[args.length - 1] === 'function') return callHidden(target, self, args);
+      if (LOADERS.has(callee) && isByLoader(trap as Fn)) return Reflect.apply(target, self, args);
+      const key = site(trap);
+      if (key === '') return callHidden(target, self, args);
+      let result: unknown;
+      try {
+        result = call(target, self, args);
+      } catch (error) {
+        hideOwnFrames(error);
+        keepError(`${callee}|${key}`, error);
+        throw error;
+      }
+      keep(`${callee}|${key}`, () => ({ kind: 'gave', value: encodeResult(result, args), ...written(callee, args) }));
+      return result;
+    };
+  }
+
+  function recordPromise(callee: string): (target: Fn, self: unknown, args: unknown[]) => unknown {
+    return function trap(target, self, args): unknown {
+      const result = callHidden(target, self, args);
+      if (stopped || inside || !(result instanceof Promise)) return result;
+      const key = site(trap);
+      if (key === '') return result;
+      const list = listOf(`${callee}|${key}`);
+      const index = list.length;
+      list.push({ kind: 'pending' });
+      pending += 1;
+      const settle = (outcome: () => Outcome): void => {
+        list[index] = outcomeOf(outcome);
+        pending -= 1;
+        if (pending === 0) for (const resolve of whenSettled.splice(0)) resolve();
+      };
+      // The app gets the promise behind ours: whoever listens to a promise would make it a handled one.
+      return result.then(
+        (value) => {
+          settle(() => ({ kind: 'gave', value: encodeResult(value, args) }));
+          return value;
+        },
+        (error) => {
+          settle(() => ({ kind: 'threw', error: codec.encode(error, charge, 'no stack') }));
+          throw error;
+        },
+      );
+    };
+  }
+
+  function site(trap: Fn | ((...args: never[]) => unknown)): string {
+    inside = true;
+    try {
+      return readKey(trap as Fn);
+    } finally {
+      inside = false;
+    }
+  }
+
+  function call(target: Fn, self: unknown, args: unknown[]): unknown {
+    const limit = Error.stackTraceLimit;
+    const before = inside;
+    if (typeof limit === 'number') Error.stackTraceLimit = limit + OWN_FRAMES;
+    // Node's functions use each other: what happens in here does not happen where the call is answered from the record.
+    inside = true;
+    try {
+      return Reflect.apply(target, self, args);
+    } finally {
+      inside = before;
+      if (Error.stackTraceLimit === limit + OWN_FRAMES) Error.stackTraceLimit = limit;
+    }
+  }
+
+  function callHidden(target: Fn, self: unknown, args: unknown[]): unknown {
+    try {
+      return call(target, self, args);
+    } catch (error) {
+      hideOwnFrames(error);
+      throw error;
+    }
+  }
+
+  function recordedTime(now: () => number): number {
+    const time = now();
+    const key = site(clock.time as Fn);
+    if (key !== '') keep(`Date|${key}`, () => ({ kind: 'gave', value: time }));
+    return time;
+  }
+
+  function keepError(key: string, error: unknown): void {
+    keep(key, () => ({ kind: 'threw', error: codec.encode(error, charge) }));
+  }
+
+  function keep(key: string, outcome: () => Outcome): void {
+    if (tooLarge !== null) return;
+    listOf(key).push(outcomeOf(outcome));
+  }
+
+  function outcomeOf(outcome: () => Outcome): Outcome {
+    inside = true;
+    try {
+      return outcome();
+    } catch (error) {
+      if (error instanceof codec.NotData) return { kind: 'live' };
+      throw error;
+    } finally {
+      inside = false;
+    }
+  }
+
+  function listOf(key: string): Outcome[] {
+    let list = calls.get(key);
+    if (list === undefined) calls.set(key, (list = []));
+    count += 1;
+    if (count > maxCalls) giveUp(`start-up made more than ${maxCalls} calls whose results would have to be recorded`);
+    return list;
+  }
+
+  function charge(more: number): void {
+    bytes += more;
+    if (bytes > maxBytes) giveUp(`start-up read more than ${maxBytes} bytes`);
+  }
+
+  function giveUp(reason: string): void {
+    if (tooLarge !== null) return;
+    tooLarge = reason;
+    calls.clear();
+    stop();
+  }
+
+  function encodeResult(result: unknown, args: readonly unknown[]): Encoded {
+    const index = typeof result === 'object' && result !== null ? args.indexOf(result) : -1;
+    return index === -1 ? codec.encode(result, charge) : { is: 'argument', index };
+  }
+
+  function written(callee: string, args: readonly unknown[]): { written?: Written } {
+    const index = table.FILLS[callee];
+    if (index === undefined) return {};
+    const filled = args[index];
+    const views = (Array.isArray(filled) ? filled : [filled]).filter((view) => ArrayBuffer.isView(view));
+    const copies = views.map(({ buffer, byteOffset, byteLength }) => {
+      charge(byteLength);
+      return Uint8Array.from(new Uint8Array(buffer, byteOffset, byteLength));
+    });
+    return { written: { index, bytes: copies } };
+  }
+
+  /** A server that listens on port 0 has its port only later. */
+  function recordListens(): void {
+    patches.wrap(net.Server.prototype, 'listen', () => ({
+      apply: function trap(target, self, args): unknown {
+        const result = callHidden(target, self, args);
+        if (self instanceof net.Server) listening.push({ key: site(trap), server: new WeakRef(self) });
+        return result;
+      },
+    }));
+  }
+
+  function readListens(): Map<string, Encoded[]> {
+    const listens = new Map<string, Encoded[]>();
+    for (const { key, server } of listening) {
+      const at = server.deref()?.address() ?? null;
+      const list = listens.get(key) ?? [];
+      list.push(codec.encode(at, () => {}));
+      listens.set(key, list);
+    }
+    return listens;
+  }
+}
+
+function copyOf(calls: ReadonlyMap<string, Outcome[]>): Map<string, Outcome[]> {
+  const copy = new Map<string, Outcome[]>();
+  for (const [key, list] of calls) copy.set(key, [...list]);
+  return copy;
+}
+
+export = { record };

@@ -1,0 +1,186 @@
+/**
+ * Reads:   the kind of a function, from the table.
+ * Gives:   what the firewall does when it is called, for all kinds but `special`.
+ */
+import fs = require('node:fs');
+import patching = require('./patches.cjs');
+import table = require('./table.cjs');
+import walls = require('./wall.cjs');
+
+import type { EffectKind } from './startup-record.cjs';
+
+type Fn = (this: unknown, ...args: unknown[]) => unknown;
+type Wall = InstanceType<typeof walls.Wall>;
+type Trap = (target: Fn, self: unknown, args: unknown[]) => unknown;
+type Handler = ProxyHandler<Fn>;
+
+const { apply } = Reflect;
+
+/** Kinds that are of no interest any more once the firewall is lifted. */
+const TEMPORARY: ReadonlySet<string> = new Set(['clock', 'random', 'read', 'later', 'compute', 'promise']);
+
+/** `undefined`: the function stays as it is. */
+function handlerFor(wall: Wall, module: string, member: string): Handler | undefined {
+  const callee = `${module}.${member}`;
+  const kind = table.kindOf(module, member);
+  const effect = effectKindOf(module);
+  switch (kind) {
+    case 'pure':
+    case 'special':
+      return undefined;
+    case 'clock':
+    case 'random':
+    case 'read':
+      return { apply: replay(wall, callee) };
+    case 'later':
+      return { apply: never(wall, callee) };
+    case 'compute':
+      return { apply: compute(wall) };
+    case 'promise':
+      return { apply: replayPromise(wall, callee) };
+    case 'effect':
+      return { apply: told(wall, effect, callee, replayEffect(wall, callee)) };
+    case 'run':
+      return { apply: told(wall, 'subprocess', callee, replayRun(wall, callee)) };
+    case 'later-effect':
+      return { apply: told(wall, effect, callee, never(wall, callee)) };
+    case 'promise-effect':
+      return { apply: told(wall, effect, callee, replayPromise(wall, callee)) };
+    case 'give-up':
+      return giveUpHandler(wall, effect, callee);
+  }
+}
+
+function effectKindOf(module: string): EffectKind {
+  if (module.startsWith('fs')) return 'files';
+  if (module === 'child_process' || module === 'cluster') return 'subprocess';
+  return module === 'worker_threads' ? 'thread' : 'other';
+}
+
+/** Opening a file to read it, and closing it, changes nothing outside. */
+function isHarmless(callee: string, [, flags]: readonly unknown[]): boolean {
+  if (callee === 'fs.closeSync' || callee === 'fs.close') return true;
+  if (callee !== 'fs.openSync' && callee !== 'fs.open') return false;
+  return flags == null || flags === 'r' || flags === 'rs' || flags === fs.constants.O_RDONLY || isFunction(flags);
+}
+
+function told(wall: Wall, kind: EffectKind, callee: string, atStartup: Trap): Trap {
+  return function trap(target, self, args) {
+    if (wall.up) return atStartup(target, self, args);
+    if (wall.isArmed && !isHarmless(callee, args)) wall.effect(kind, callee);
+    return apply(target, self, args);
+  };
+}
+
+function replay(wall: Wall, callee: string): Trap {
+  return function trap(target, self, args) {
+    if (!wall.stops) return apply(target, self, args);
+    const site = wall.site(trap);
+    if (site.key === '') return wall.outside(() => apply(target, self, args));
+    if (isFunction(args[args.length - 1])) return neverCallsBack(wall, callee, site);
+    const outcome = wall.next(callee, site);
+    if (outcome?.kind === 'gave' || outcome?.kind === 'threw') return walls.answer(callee, outcome, args);
+    if (movesHomesFile(wall, callee, args)) return wall.giveUp(`${callee} at ${site.at}: home did not read there`);
+    wall.miss(callee, site, 'real');
+    return wall.outside(() => apply(target, self, args));
+  };
+}
+
+/** Threads share open files: reading one that home has opened would move home's position in it. */
+function movesHomesFile(wall: Wall, callee: string, [file]: readonly unknown[]): boolean {
+  return callee.startsWith('fs.') && callee !== 'fs.fstatSync' && typeof file === 'number' && !wall.opened.has(file);
+}
+
+function replayEffect(wall: Wall, callee: string): Trap {
+  return function trap(target, self, args) {
+    if (!wall.stops) return apply(target, self, args);
+    const site = wall.site(trap);
+    if (site.byLoader) return wall.outside(() => apply(target, self, args));
+    const outcome = wall.next(callee, site);
+    if (outcome?.kind === 'gave' || outcome?.kind === 'threw') return walls.answer(callee, outcome, args);
+    if (callee === 'fs.openSync' && isHarmless(callee, args)) {
+      wall.miss(callee, site, 'real');
+      const opened = wall.outside(() => apply(target, self, args));
+      wall.opened.add(opened);
+      return opened;
+    }
+    // Node's own calls on behalf of the app: no result of theirs is the app's.
+    if (site.key !== '') wall.miss(callee, site, 'nothing');
+    return undefined;
+  };
+}
+
+function replayRun(wall: Wall, callee: string): Trap {
+  return function trap(target, self, args) {
+    if (!wall.stops) return apply(target, self, args);
+    const site = wall.site(trap);
+    const outcome = wall.next(callee, site);
+    if (outcome?.kind === 'gave' || outcome?.kind === 'threw') return walls.answer(callee, outcome, args);
+    return wall.giveUp(`${callee} at ${site.at ?? 'an unknown place'}: home's start-up ran no such subprocess`);
+  };
+}
+
+function replayPromise(wall: Wall, callee: string): Trap {
+  return function trap(target, self, args) {
+    if (!wall.stops) return apply(target, self, args);
+    const site = wall.site(trap);
+    if (site.byLoader) return wall.outside(() => apply(target, self, args));
+    const outcome = wall.next(callee, site);
+    if (outcome?.kind === 'gave' || outcome?.kind === 'threw') {
+      return new Promise((resolve) => resolve(walls.answer(callee, outcome, args)));
+    }
+    wall.note(callee, site);
+    return new Promise(() => {});
+  };
+}
+
+function never(wall: Wall, callee: string): Trap {
+  return function trap(target, self, args) {
+    if (!wall.stops) return apply(target, self, args);
+    return neverCallsBack(wall, callee, wall.site(trap));
+  };
+}
+
+function neverCallsBack(wall: Wall, callee: string, site: ReturnType<Wall['site']>): undefined {
+  wall.note(callee, site);
+  return undefined;
+}
+
+/** What only computes is done, and its callback is part of start-up: `settled` waits for it. */
+function compute(wall: Wall): Trap {
+  return function trap(target, self, args) {
+    const callback = args[args.length - 1];
+    if (!wall.stops || !isFunction(callback)) return apply(target, self, args);
+    const callBack = (...results: unknown[]): unknown => {
+      wall.pending -= 1;
+      return wall.up ? apply(callback, undefined, results) : undefined;
+    };
+    const given = apply(target, self, [...args.slice(0, -1), callBack]);
+    wall.pending += 1;
+    return given;
+  };
+}
+
+function giveUpHandler(wall: Wall, kind: EffectKind, callee: string): Handler {
+  function check(above: Fn | Trap | ((...args: never[]) => unknown)): void {
+    if (wall.stops) {
+      const { at } = wall.site(above);
+      wall.giveUp(`${callee} at ${at ?? 'an unknown place'}: not known to leave the outside alone`);
+    }
+    if (wall.isArmed) wall.effect(kind, callee);
+  }
+  return {
+    apply: function trap(target, self, args) {
+      check(trap);
+      return apply(target, self, args);
+    },
+    construct: function trap(target, args, newTarget) {
+      check(trap);
+      return Reflect.construct(target, args, newTarget);
+    },
+  };
+}
+
+const { isFunction } = patching;
+
+export = { handlerFor, TEMPORARY };

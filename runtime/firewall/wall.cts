@@ -1,0 +1,137 @@
+/**
+ * Reads:   the record of home's start-up, and what the app calls in this thread.
+ * Gives:   the state of the firewall that all its parts share: is it up, what was stopped, what home did at this place.
+ */
+import callSites = require('./call-site.cjs');
+import codec = require('./outcome-codec.cjs');
+import table = require('./table.cjs');
+
+import type {
+  Blocked,
+  EffectKind,
+  FirewallOptions,
+  LiftHooks,
+  Miss,
+  Outcome,
+  StartupRecord,
+} from './startup-record.cjs';
+
+type Fn = (this: unknown, ...args: unknown[]) => unknown;
+// biome-ignore lint/complexity/noBannedTypes: whatever is on the stack
+type OnStack = Function;
+type Site = ReturnType<typeof callSites.readCallSite>;
+
+/** Notes are for people and for the linker, which wants to know which package and where: a loop adds nothing. */
+const MAX_NOTES = 1000;
+
+class Wall {
+  /** Start-up is going on, or over and not yet lifted. */
+  up = true;
+  /** Our own code is running: its calls are real. */
+  passing = 0;
+  hooks: LiftHooks | null = null;
+  isArmed = false;
+  /** Calls that go on in another thread of Node's and will call back. */
+  pending = 0;
+  /** Files that this thread has really opened, to read. */
+  readonly opened = new Set<unknown>();
+  readonly blocked: Blocked[] = [];
+  readonly misses: Miss[] = [];
+  readonly #used = new Map<string, number>();
+  readonly #record: StartupRecord;
+  readonly #options: FirewallOptions;
+  readonly #end: () => never;
+  #reason: string | null = null;
+  #listener: ((reason: string) => void) | null = null;
+
+  constructor(record: StartupRecord, options: FirewallOptions, end: () => never) {
+    this.#record = record;
+    this.#options = options;
+    this.#end = end;
+  }
+
+  get stops(): boolean {
+    return this.up && this.passing === 0;
+  }
+
+  outside<T>(work: () => T): T {
+    this.passing += 1;
+    try {
+      return work();
+    } finally {
+      this.passing -= 1;
+    }
+  }
+
+  site(above: OnStack): Site {
+    return this.outside(() => callSites.readCallSite(above as Fn));
+  }
+
+  note(what: string, { at, file, package: name }: Site): void {
+    if (this.blocked.length >= MAX_NOTES) return;
+    const repeatable = name !== null && this.#options.repeatable?.(name) === true;
+    this.blocked.push({ package: name, module: file, what, at, repeatable });
+  }
+
+  miss(what: string, { at }: Site, answer: Miss['answer']): void {
+    if (this.misses.length < MAX_NOTES) this.misses.push({ what, at, answer });
+  }
+
+  allowsAddon(name: string | null, file: string): boolean {
+    return this.#options.addon?.(name, file) === true;
+  }
+
+  /** What home got from this call; each result is given out once. */
+  next(callee: string, { key }: Site): Outcome | undefined {
+    const place = `${callee}|${key}`;
+    const list = this.#record.calls.get(place);
+    const index = this.#used.get(place) ?? 0;
+    const outcome = list?.[index];
+    if (outcome !== undefined) this.#used.set(place, index + 1);
+    return outcome;
+  }
+
+  listensAt({ key }: Site): unknown {
+    const place = `listen|${key}`;
+    const index = this.#used.get(place) ?? 0;
+    this.#used.set(place, index + 1);
+    const address = this.#record.listens.get(key)?.[index];
+    return address === undefined ? null : codec.decode(address);
+  }
+
+  /** Ends the thread: what start-up would go on with is unknown here. */
+  giveUp(reason: string): never {
+    this.#reason ??= reason;
+    this.passing += 1;
+    this.#listener?.(this.#reason);
+    return this.#end();
+  }
+
+  onGivenUp(listener: (reason: string) => void): void {
+    this.#listener = listener;
+  }
+
+  effect(kind: EffectKind, what: string): void {
+    if (!this.isArmed || this.up || this.passing > 0) return;
+    this.isArmed = false;
+    this.hooks?.effect(kind, what);
+  }
+}
+
+/** Gives or throws what the record says; `args` are this call's. */
+function answer(callee: string, outcome: Outcome & { kind: 'gave' | 'threw' }, args: readonly unknown[]): unknown {
+  if (outcome.kind === 'threw') throw codec.decode(outcome.error);
+  const index = table.FILLS[callee];
+  if (index !== undefined && outcome.written !== undefined) fill(args[index], outcome.written.bytes);
+  return codec.decode(outcome.value, args);
+}
+
+function fill(given: unknown, copies: readonly Uint8Array[]): void {
+  const views = (Array.isArray(given) ? given : [given]).filter((view) => ArrayBuffer.isView(view));
+  for (const [index, { buffer, byteOffset, byteLength }] of views.entries()) {
+    const bytes = copies[index];
+    if (bytes !== undefined) new Uint8Array(buffer, byteOffset, byteLength).set(bytes.subarray(0, byteLength));
+  }
+}
+
+export = { Wall, answer };

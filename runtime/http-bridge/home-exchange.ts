@@ -1,0 +1,240 @@
+/**
+ * An exchange at home, which holds the real request and response.
+ *
+ * Reads:   the steps that a replica took with its stand-ins.
+ * Gives:   the same calls on the real response, in order, through the methods that middleware may have replaced on it; events
+ *          of request and response to the replica; the outcome of the handler to its caller.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { applyFixes, type Fix } from '../codec.js';
+import { applyChanges } from './changes.js';
+import { genuine } from './genuine.js';
+import { applyHead, readResponse } from './headers.js';
+import { HomeBody } from './home-body.js';
+import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
+import { type AppNames, ExchangeRefs } from './names.js';
+import { packExchange } from './pack.js';
+
+/** How the handler came out, as far as its caller has to do something about it. */
+export type Outcome =
+  | { readonly kind: 'next'; readonly arg: unknown; readonly given: boolean }
+  | { readonly kind: 'threw' | 'rejected'; readonly error: unknown }
+  /** `untouched`: nothing has come of it, and the request is as it was: the handler can be run here. */
+  | { readonly kind: 'cannot-travel'; readonly what: string; readonly why: string; readonly untouched: boolean }
+  | { readonly kind: 'lost'; readonly what: string; readonly why: string };
+
+export interface HomeSide {
+  readonly id: ExchangeId;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** What the handler was called with; null for a listener of a server. */
+  readonly next: unknown;
+  readonly app: AppNames;
+  send(message: ToReplica): void;
+  settle(outcome: Outcome): void;
+  /** Nothing more will be sent or received. */
+  closed(): void;
+}
+
+export class HomeExchange {
+  readonly refs: ExchangeRefs;
+  readonly envelope: Envelope;
+  #body: HomeBody | null = null;
+  #flags: number;
+  #touched = false;
+  #done = false;
+
+  /** Throws CannotTravel: then the handler has to run here. */
+  constructor(readonly side: HomeSide) {
+    this.refs = new ExchangeRefs(side, side.app);
+    this.envelope = packExchange(side.id, side.req, side.res, this.refs);
+    this.#flags = this.envelope.response.flags;
+    side.res.on('close', this.#onClose);
+  }
+
+  /** Has anything come of it? If not, and if `restore` succeeds, it can be run again. */
+  get touched(): boolean {
+    return this.#touched;
+  }
+
+  /** The replica is gone: puts back what was read of the body. False: that is not possible any more. */
+  restore(): boolean {
+    const restored = !this.#touched && (this.#body?.restore() ?? true);
+    this.#finish();
+    return restored;
+  }
+
+  receive(message: ToHome): void {
+    if (this.#done) return;
+    switch (message.kind) {
+      case 'steps':
+        this.#touch();
+        for (const step of message.steps) this.#take(step);
+        return;
+      case 'pull':
+        this.#body ??= new HomeBody(this.side.req, (chunks, trailers) => {
+          this.side.send({ kind: 'body', id: this.side.id, chunks, trailers });
+        });
+        if (this.#touched) this.#body.release();
+        this.#body.pull(message.taken);
+        return;
+      case 'cannot-travel': {
+        const { what, why } = message;
+        const untouched = this.restore();
+        this.side.settle({ kind: 'cannot-travel', what, why, untouched });
+        return;
+      }
+      case 'done':
+        this.#finish();
+        return;
+    }
+  }
+
+  #touch(): void {
+    if (this.#touched) return;
+    this.#touched = true;
+    this.#body?.release();
+  }
+
+  #take(step: Step): void {
+    const { res } = this.side;
+    switch (step.do) {
+      case 'change':
+        return this.#change(step.changes);
+      case 'head':
+        applyHead(res, step.head, this.#flags);
+        this.#flags = step.head.flags;
+        return;
+      case 'writeHead':
+        Reflect.apply(own(res, 'writeHead') ?? genuine.writeHead, res, step.args);
+        return;
+      case 'write':
+        return this.#write(step.chunk, step.encoding, step.callback, step.full);
+      case 'end':
+        return this.#end(step.chunk, step.encoding, step.tell);
+      case 'flushHeaders':
+        Reflect.apply(own(res, 'flushHeaders') ?? genuine.flushHeaders, res, []);
+        return;
+      case 'addTrailers':
+        Reflect.apply(own(res, 'addTrailers') ?? genuine.addTrailers, res, [step.trailers]);
+        return;
+      case 'inform':
+        Reflect.apply(own(res, step.method) ?? genuine[step.method], res, [
+          ...step.args,
+          this.#callback(step.callback),
+        ]);
+        return;
+      case 'setTimeout':
+        res.setTimeout(step.ms, step.listens ? this.#onTimeout : undefined);
+        return;
+      case 'socket':
+        if (res.socket !== null) Reflect.apply(res.socket[step.method], res.socket, step.args);
+        return;
+      case 'destroy':
+        res.destroy(this.#asError(step.error, step.fixes));
+        return;
+      case 'lost':
+      case 'next':
+      case 'threw':
+      case 'rejected':
+        return this.#settle(step);
+    }
+  }
+
+  #settle(step: Extract<Step, { readonly do: 'lost' | 'next' | 'threw' | 'rejected' }>): void {
+    switch (step.do) {
+      case 'lost':
+        return this.side.settle({ kind: 'lost', what: step.what, why: step.why });
+      case 'next':
+        applyFixes(step.fixes, this.refs);
+        return this.side.settle({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 });
+      default:
+        applyFixes(step.fixes, this.refs);
+        return this.side.settle({ kind: step.do, error: step.error[0] });
+    }
+  }
+
+  #asError(holder: readonly unknown[], fixes: readonly Fix[] | null): Error | undefined {
+    applyFixes(fixes, this.refs);
+    return holder[0] instanceof Error ? holder[0] : undefined;
+  }
+
+  #change(changes: Changes): void {
+    applyFixes(changes.fixes, this.refs);
+    if (changes.req !== null) applyChanges(this.side.req, changes.req);
+    if (changes.res !== null) applyChanges(this.side.res, changes.res);
+    if (changes.reqHeaders !== null) replaceHeaders(this.side.req, changes.reqHeaders);
+  }
+
+  #write(chunk: Chunk, encoding: string | undefined, callback: number, full: boolean): void {
+    const { res } = this.side;
+    const args: unknown[] = [asBuffer(chunk), encoding];
+    if (callback !== 0) args.push(this.#callback(callback));
+    const goesOn: unknown = Reflect.apply(own(res, 'write') ?? genuine.write, res, args);
+    if (!full) return;
+    if (goesOn === false && !res.destroyed) res.once('drain', this.#onDrain);
+    else this.#onDrain();
+  }
+
+  #end(chunk: Chunk | undefined, encoding: string | undefined, tell: boolean): void {
+    const { res } = this.side;
+    if (tell) res.once('finish', this.#onFinish);
+    const args = chunk === undefined ? [] : [asBuffer(chunk), encoding];
+    Reflect.apply(own(res, 'end') ?? genuine.end, res, args);
+    if (!tell) this.#finish();
+  }
+
+  #callback(id: number): (error?: unknown) => void {
+    return (error) => {
+      if (id !== 0) this.side.send({ kind: 'called', id: this.side.id, callback: id, failed: error != null });
+    };
+  }
+
+  readonly #onDrain = (): void => {
+    if (!this.#done) this.side.send({ kind: 'drain', id: this.side.id });
+  };
+
+  readonly #onTimeout = (): void => {
+    if (!this.#done) this.side.send({ kind: 'timeout', id: this.side.id });
+  };
+
+  readonly #onFinish = (): void => {
+    if (this.#done) return;
+    this.side.send({ kind: 'finish', id: this.side.id, response: readResponse(this.side.res) });
+    this.#finish();
+  };
+
+  /** The connection went away, or `finish` has come and nobody at the replica had to be told. */
+  readonly #onClose = (): void => {
+    if (this.#done) return;
+    const { res, id } = this.side;
+    if (res.writableFinished) this.side.send({ kind: 'finish', id, response: readResponse(res) });
+    else this.side.send({ kind: 'close', id, aborted: true });
+    this.#finish();
+  };
+
+  #finish(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.side.res.off('close', this.#onClose);
+    this.#body?.release();
+    this.side.closed();
+  }
+}
+
+/** What middleware put there. What it put on the prototypes has been called at the replica. */
+function own(res: ServerResponse, name: string): ((...args: unknown[]) => unknown) | undefined {
+  if (!Object.hasOwn(res, name)) return undefined;
+  const found: unknown = Reflect.get(res, name);
+  return typeof found === 'function' ? (...args) => Reflect.apply(found, res, args) : undefined;
+}
+
+/** Clone makes of a Buffer what it is underneath. */
+function asBuffer(chunk: Chunk): string | Buffer {
+  return typeof chunk === 'string' ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+}
+
+function replaceHeaders(req: IncomingMessage, headers: { readonly [name: string]: unknown }): void {
+  for (const name of Object.keys(req.headers)) if (!Object.hasOwn(headers, name)) delete req.headers[name];
+  for (const [name, value] of Object.entries(headers)) Reflect.set(req.headers, name, value);
+}

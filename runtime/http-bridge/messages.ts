@@ -1,0 +1,140 @@
+/**
+ * All that crosses for an exchange: a request and its response that home holds and a replica works with. Plain data for
+ * structured clone; nothing assumes shared memory. What the app put there is encoded (../codec.ts), with the fixes of
+ * a whole message in one list.
+ */
+import type { Fix } from '../codec.js';
+
+export type ExchangeId = number;
+
+/** Names and values of properties, side by side. */
+export interface Properties {
+  readonly names: readonly string[];
+  readonly values: readonly unknown[];
+  /** Those that could not travel: name, why, name, why, … */
+  readonly traps: readonly string[];
+}
+
+export interface Connection {
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
+  readonly remoteFamily: string | undefined;
+  readonly localAddress: string | undefined;
+  readonly localPort: number | undefined;
+  readonly localFamily: string | undefined;
+  readonly encrypted: boolean;
+}
+
+/** A name as it was written, and its value: name, value, name, value, … */
+export type RawHeaders = readonly (string | HeaderValue)[];
+export type HeaderValue = string | number | readonly string[];
+
+export interface ResponseState {
+  readonly statusCode: number;
+  readonly statusMessage: string | undefined;
+  readonly headers: RawHeaders;
+  readonly flags: number;
+}
+
+/** `none`: there is none. `consumed`: it was read at home. `stream`: it comes when it is asked for. */
+export type BodyState = 'none' | 'consumed' | 'stream';
+
+export interface Envelope {
+  readonly id: ExchangeId;
+  readonly httpVersion: string;
+  readonly rawHeaders: readonly string[];
+  /** Where they are no longer what the raw ones say. */
+  readonly headers: { readonly [name: string]: unknown } | null;
+  readonly rawTrailers: readonly string[];
+  readonly connection: Connection;
+  readonly body: BodyState;
+  /** Name of the Express app whose prototypes both have; null without Express. */
+  readonly app: unknown;
+  readonly req: Properties;
+  readonly res: Properties;
+  readonly response: ResponseState;
+  readonly progress: 'open' | 'head-sent' | 'ended';
+  readonly fixes: readonly Fix[] | null;
+}
+
+/** Values by the path to them: `['body', 'name']`. */
+export interface Changes {
+  readonly req: ObjectChanges | null;
+  readonly res: ObjectChanges | null;
+  /** All of `req.headers`, where something was changed there. */
+  readonly reqHeaders: { readonly [name: string]: unknown } | null;
+  readonly fixes: readonly Fix[] | null;
+}
+
+export interface ObjectChanges {
+  readonly paths: readonly (readonly string[])[];
+  readonly values: readonly unknown[];
+  readonly removed: readonly (readonly string[])[];
+}
+
+/** What is different from the response that the replica was given. */
+export interface HeadChange {
+  readonly statusCode: number;
+  readonly statusMessage: string | undefined;
+  readonly removed: readonly string[];
+  readonly set: RawHeaders;
+  readonly flags: number;
+}
+
+export type Chunk = string | Uint8Array;
+
+/** One call at the replica, to be done again on what home holds; in order. */
+export type Step =
+  | { readonly do: 'change'; readonly changes: Changes }
+  | { readonly do: 'head'; readonly head: HeadChange }
+  | { readonly do: 'writeHead'; readonly args: readonly unknown[] }
+  | {
+      readonly do: 'write';
+      readonly chunk: Chunk;
+      readonly encoding: string | undefined;
+      readonly callback: number;
+      readonly full: boolean;
+    }
+  | {
+      readonly do: 'end';
+      readonly chunk: Chunk | undefined;
+      readonly encoding: string | undefined;
+      readonly tell: boolean;
+    }
+  | { readonly do: 'flushHeaders' }
+  | { readonly do: 'addTrailers'; readonly trailers: unknown }
+  | {
+      readonly do: 'inform';
+      readonly method: 'writeContinue' | 'writeProcessing' | 'writeEarlyHints';
+      readonly args: readonly unknown[];
+      readonly callback: number;
+    }
+  | { readonly do: 'setTimeout'; readonly ms: number; readonly listens: boolean }
+  | { readonly do: 'socket'; readonly method: 'setNoDelay' | 'setKeepAlive'; readonly args: readonly unknown[] }
+  | { readonly do: 'destroy'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }
+  /** Something was put on `req` or `res` that home does not get, now that the response has ended. */
+  | { readonly do: 'lost'; readonly what: string; readonly why: string }
+  | { readonly do: 'next'; readonly arg: readonly unknown[]; readonly fixes: readonly Fix[] | null }
+  | { readonly do: 'threw' | 'rejected'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null };
+
+export type ToHome =
+  | { readonly kind: 'steps'; readonly id: ExchangeId; readonly steps: readonly Step[] }
+  /** More of the body, please: so many bytes have been taken in all. */
+  | { readonly kind: 'pull'; readonly id: ExchangeId; readonly taken: number }
+  | { readonly kind: 'cannot-travel'; readonly id: ExchangeId; readonly what: string; readonly why: string }
+  /** The replica forgets this exchange; nothing more is to be told. */
+  | { readonly kind: 'done'; readonly id: ExchangeId };
+
+export type ToReplica =
+  | {
+      readonly kind: 'body';
+      readonly id: ExchangeId;
+      readonly chunks: readonly Uint8Array[];
+      readonly trailers: readonly string[] | null;
+    }
+  | { readonly kind: 'drain'; readonly id: ExchangeId }
+  | { readonly kind: 'called'; readonly id: ExchangeId; readonly callback: number; readonly failed: boolean }
+  | { readonly kind: 'timeout'; readonly id: ExchangeId }
+  | { readonly kind: 'finish'; readonly id: ExchangeId; readonly response: ResponseState }
+  /** The connection is gone. */
+  | { readonly kind: 'close'; readonly id: ExchangeId; readonly aborted: boolean };

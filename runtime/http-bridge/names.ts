@@ -1,0 +1,54 @@
+/**
+ * What of an exchange both loops have, so that a message can name it instead of carrying it: the request, the response
+ * and `next`, and the app's own objects (Express apps, routers, routes), for which the linker knows names.
+ */
+import type { Refs } from '../codec.js';
+
+/** Apps, routers and routes by the names that are the same on all loops. */
+export interface AppNames {
+  nameOf(thing: object): string | undefined;
+  thingOf(name: string): object | undefined;
+  classOf?(prototype: object): string | undefined;
+  prototypeOf?(name: string): object | undefined;
+}
+
+export interface Parts {
+  readonly req: object;
+  readonly res: object;
+  readonly next: unknown;
+}
+
+export class ExchangeRefs implements Refs {
+  readonly classOf?: (prototype: object) => string | undefined;
+  readonly prototypeOf?: (name: string) => object | undefined;
+
+  constructor(
+    readonly parts: Parts,
+    readonly app: AppNames,
+  ) {
+    if (app.classOf !== undefined) this.classOf = (prototype) => app.classOf?.(prototype);
+    if (app.prototypeOf !== undefined) this.prototypeOf = (name) => app.prototypeOf?.(name);
+  }
+
+  nameOf(thing: object): unknown {
+    const { req, res, next } = this.parts;
+    if (thing === req) return 'req';
+    if (thing === res) return 'res';
+    if (thing === next) return 'next';
+    const name = this.app.nameOf(thing);
+    return name === undefined ? undefined : `:${name}`;
+  }
+
+  thingOf(name: unknown): unknown {
+    switch (name) {
+      case 'req':
+        return this.parts.req;
+      case 'res':
+        return this.parts.res;
+      case 'next':
+        return this.parts.next;
+      default:
+        return this.app.thingOf(String(name).slice(1));
+    }
+  }
+}

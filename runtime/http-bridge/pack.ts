@@ -1,0 +1,82 @@
+/**
+ * Reads:   a request and its response as earlier middleware left them at home.
+ * Gives:   the envelope from which a replica makes its stand-ins; home's own objects are only looked at.
+ * Reports: CannotTravel where a handler in the replica would see something else.
+ */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { CannotTravel, Encoder, type Refs } from '../codec.js';
+import { headersIntact, readResponse } from './headers.js';
+import type { BodyState, Connection, Envelope, ExchangeId } from './messages.js';
+import { packReq, packRes } from './properties.js';
+
+export function packExchange(id: ExchangeId, req: IncomingMessage, res: ServerResponse, refs: Refs): Envelope {
+  const encoder = new Encoder(refs);
+  const app = appOf(req, res, refs);
+  const body = bodyState(req);
+  const reqProperties = packReq(req, encoder);
+  const resProperties = packRes(res, encoder);
+  return {
+    id,
+    httpVersion: req.httpVersion,
+    rawHeaders: req.rawHeaders,
+    headers: headersIntact(req) ? null : { ...req.headers },
+    rawTrailers: req.rawTrailers,
+    connection: connectionOf(req.socket),
+    body,
+    app,
+    req: reqProperties,
+    res: resProperties,
+    response: readResponse(res),
+    progress: res.writableEnded ? 'ended' : res.headersSent ? 'head-sent' : 'open',
+    fixes: encoder.fixes,
+  };
+}
+
+/** Express gives both the prototypes of the app that has them at the moment. */
+function appOf(req: IncomingMessage, res: ServerResponse, refs: Refs): unknown {
+  const reqPrototype: unknown = Object.getPrototypeOf(req);
+  const resPrototype: unknown = Object.getPrototypeOf(res);
+  if (reqPrototype === IncomingMessage.prototype && resPrototype === ServerResponse.prototype) return null;
+  const app: unknown = Reflect.get(req, 'app');
+  if (typeof app === 'function' && isOwn(app, 'request', reqPrototype) && isOwn(app, 'response', resPrototype)) {
+    const name = refs.nameOf(app);
+    if (name !== undefined) return name;
+  }
+  throw new CannotTravel('req', 'it is no request of Node or of a known Express app');
+}
+
+function isOwn(app: object, name: string, prototype: unknown): boolean {
+  return Reflect.get(app, name) === prototype;
+}
+
+function bodyState(req: IncomingMessage): BodyState {
+  if (req.readableEnded || req.destroyed) return 'consumed';
+  if (hasBody(req)) {
+    // What somebody at home reads as well cannot be held back until the replica asks for it.
+    if (req.readableFlowing !== null || req.listenerCount('readable') > 0) {
+      if (!req.isPaused() || req.listenerCount('data') > 0) throw new CannotTravel('req', 'its body is being read');
+    }
+    return 'stream';
+  }
+  return 'none';
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const length = headers['content-length'];
+  return length !== undefined && length !== '0';
+}
+
+const connections = new WeakMap<Socket, Connection>();
+
+/** They stay the same as long as the connection does. */
+function connectionOf(socket: Socket): Connection {
+  const known = connections.get(socket);
+  if (known !== undefined) return known;
+  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket;
+  const encrypted = Reflect.get(socket, 'encrypted') === true;
+  const connection = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily, encrypted };
+  connections.set(socket, connection);
+  return connection;
+}

@@ -1,0 +1,185 @@
+/**
+ * Reads:   own properties that the app put on a request or a response.
+ * Gives:   them as `Properties`, and on the other side as properties of the stand-in, with what was changed later.
+ * Reports: CannotTravel where the other side could not tell that something is missing. A single property that
+ *          cannot travel becomes a trap, which stops the exchange when it is touched.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CannotTravel, type Encoder } from '../codec.js';
+import { ChangeList, takeSnapshot } from './changes.js';
+import { NODES_OWN_REQ, NODES_OWN_RES } from './genuine.js';
+import type { ObjectChanges, Properties } from './messages.js';
+
+/** Each loop has its own of these: the other side makes them itself, or needs none. */
+const REQ_MADE_ANEW: ReadonlySet<string | symbol> = new Set([
+  'res',
+  'next',
+  '_parsedUrl',
+  '_parsedOriginalUrl',
+  '__onFinished',
+  'on',
+  'once',
+  'addListener',
+  'emit',
+]);
+
+/** Middleware hooks into these; its hooks stay with the response that they were put on, which is at home. */
+const RES_MADE_ANEW: ReadonlySet<string | symbol> = new Set([
+  'req',
+  '__onFinished',
+  'write',
+  'end',
+  'writeHead',
+  'writeHeader',
+  'setHeader',
+  'appendHeader',
+  'removeHeader',
+  'flushHeaders',
+  'addTrailers',
+  'on',
+  'once',
+  'addListener',
+  'emit',
+]);
+
+/** The two of Node's own that the app does change. */
+const REQ_CHANGED: readonly string[] = ['url', 'method'];
+
+export function packReq(req: IncomingMessage, encoder: Encoder): Properties {
+  return pack(req, 'req', encoder, NODES_OWN_REQ, REQ_MADE_ANEW, REQ_CHANGED);
+}
+
+export function packRes(res: ServerResponse, encoder: Encoder): Properties {
+  return pack(res, 'res', encoder, NODES_OWN_RES, RES_MADE_ANEW, []);
+}
+
+function pack(
+  from: object,
+  of: string,
+  encoder: Encoder,
+  nodesOwn: ReadonlySet<string | symbol>,
+  madeAnew: ReadonlySet<string | symbol>,
+  first: readonly string[],
+): Properties {
+  const names = [...first];
+  const values: unknown[] = first.map((name): unknown => Reflect.get(from, name));
+  const traps: string[] = [];
+  for (const key of Reflect.ownKeys(from)) {
+    if (nodesOwn.has(key) || madeAnew.has(key)) continue;
+    // A symbol is another one on the other side: code there would find nothing, and could not know.
+    if (typeof key === 'symbol') throw new CannotTravel(`${of}[${String(key)}]`, 'its name is a symbol');
+    const why = packOne(from, key, `${of}.${key}`, encoder, values);
+    if (why === undefined) names.push(key);
+    else traps.push(key, why);
+  }
+  return { names, values, traps };
+}
+
+/** Undefined: it is in `values` now. */
+function packOne(from: object, key: string, path: string, encoder: Encoder, values: unknown[]): string | undefined {
+  const found = Object.getOwnPropertyDescriptor(from, key);
+  if (found === undefined || !('value' in found)) return 'it is an accessor';
+  if (found.enumerable !== true || found.writable !== true) return 'it is hidden or read-only';
+  const at = values.length;
+  try {
+    encoder.put(values, at, found.value, path);
+    return undefined;
+  } catch (error) {
+    values.length = at;
+    if (error instanceof CannotTravel) return error.message;
+    throw error;
+  }
+}
+
+export type Fail = (what: string, why: string) => never;
+
+/** What a stand-in was given; knows what has been changed since. */
+export class Given {
+  readonly #before = new Map<string, ReturnType<typeof takeSnapshot>>();
+  readonly #traps = new Map<string, () => unknown>();
+
+  private constructor(
+    readonly target: object,
+    readonly name: 'req' | 'res',
+    readonly fail: Fail,
+  ) {}
+
+  static put(target: object, name: 'req' | 'res', properties: Properties, fail: Fail): Given {
+    const given = new Given(target, name, fail);
+    given.put(properties);
+    return given;
+  }
+
+  put({ names, values, traps }: Properties): void {
+    for (const [at, key] of names.entries()) {
+      Reflect.set(this.target, key, values[at]);
+      this.#before.set(key, takeSnapshot(values[at]));
+    }
+    for (let at = 0; at < traps.length; at += 2) this.#trap(traps[at] ?? '', traps[at + 1] ?? '');
+  }
+
+  #trap(key: string, why: string): void {
+    const what = `${this.name}.${key}`;
+    const get = (): unknown => this.fail(what, why);
+    this.#traps.set(key, get);
+    Object.defineProperty(this.target, key, { get, set: get, enumerable: true, configurable: true });
+  }
+
+  /** From now on what is there now counts as given. `ended`: nothing but listeners will look at it any more. */
+  changes(encoder: Encoder, ended: boolean, lose: (error: CannotTravel) => void): ObjectChanges | null {
+    const list = new ChangeList(encoder, this.name, lose);
+    const nodesOwn = this.name === 'req' ? NODES_OWN_REQ : NODES_OWN_RES;
+    const madeAnew = this.name === 'req' ? REQ_MADE_ANEW : RES_MADE_ANEW;
+    let left = this.#before.size + this.#traps.size;
+    for (const key of Reflect.ownKeys(this.target)) {
+      if (typeof key === 'string' && this.#compare(key, list)) left--;
+      else if (!nodesOwn.has(key)) this.#checkNew(key, ended && madeAnew.has(key), list);
+    }
+    if (left > 0) this.#findRemoved(list);
+    const changes = list.changes;
+    if (changes !== null) this.#renew(changes);
+    return changes;
+  }
+
+  /** Was it given? */
+  #compare(key: string, list: ChangeList): boolean {
+    const before = this.#before.get(key);
+    if (before !== undefined) {
+      // A primitive that is the same, as most are, needs no more than this.
+      const value: unknown = Reflect.get(this.target, key);
+      if (before.inside !== null || !Object.is(before.value, value)) list.compare([key], value, before);
+      return true;
+    }
+    const trap = this.#traps.get(key);
+    if (trap === undefined) return false;
+    return Object.getOwnPropertyDescriptor(this.target, key)?.get === trap;
+  }
+
+  /** A hook that a handler puts there has done its work once the response has ended; else home's would lack it. */
+  #checkNew(key: string | symbol, isDoneHook: boolean, list: ChangeList): void {
+    if (isDoneHook || (typeof key === 'string' && LOCAL.has(key))) return;
+    const found = Object.getOwnPropertyDescriptor(this.target, key);
+    const path = `${this.name}.${String(key)}`;
+    if (typeof key === 'symbol') list.lose(new CannotTravel(path, 'its name is a symbol'));
+    else if (found === undefined || !('value' in found)) list.lose(new CannotTravel(path, 'it is an accessor'));
+    else list.set([key], found.value);
+  }
+
+  #findRemoved(list: ChangeList): void {
+    for (const key of [...this.#before.keys(), ...this.#traps.keys()]) {
+      if (!Object.hasOwn(this.target, key)) list.remove([key]);
+    }
+  }
+
+  #renew({ paths, removed }: ObjectChanges): void {
+    for (const path of [...paths, ...removed]) {
+      const key = path[0] ?? '';
+      this.#traps.delete(key);
+      if (Object.hasOwn(this.target, key)) this.#before.set(key, takeSnapshot(Reflect.get(this.target, key)));
+      else this.#before.delete(key);
+    }
+  }
+}
+
+/** Bookkeeping of a loop: functions that concern that loop's own object only. */
+const LOCAL: ReadonlySet<string> = new Set(['next', 'res', 'req', '__onFinished', '_parsedUrl', '_parsedOriginalUrl']);

@@ -1,0 +1,53 @@
+/**
+ * Gives: a hand in the methods by which a response sends something. On a stand-in they do what they always do, with
+ *        their checks and errors, and tell its recorder; on all other responses they do just that.
+ *
+ * They are replaced on the prototype, once for each thread that has stand-ins, and before the app is loaded: Express
+ * sets the prototype of each response, and code may look at own properties.
+ */
+import { ServerResponse } from 'node:http';
+import { Mark } from './exchange-of.js';
+import { genuine } from './genuine.js';
+
+export type Recorded = 'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers' | Information;
+export type Information = 'writeContinue' | 'writeProcessing' | 'writeEarlyHints';
+
+export interface Recorder {
+  call(method: Recorded, args: unknown[]): unknown;
+}
+
+export const recorders = new Mark<Recorder>();
+
+let installed = false;
+
+export function recordResponses(): void {
+  if (installed) return;
+  installed = true;
+  replace('writeHead');
+  replace('write');
+  replace('end');
+  replace('flushHeaders');
+  replace('addTrailers');
+  replace('writeContinue');
+  replace('writeProcessing');
+  replace('writeEarlyHints');
+  Reflect.set(ServerResponse.prototype, 'writeHeader', ServerResponse.prototype.writeHead);
+}
+
+function replace(method: Recorded): void {
+  const original: (...args: never[]) => unknown = genuine[method];
+  function recorded(this: ServerResponse, ...args: unknown[]): unknown {
+    const recorder = recorders.get(this);
+    return recorder === undefined ? Reflect.apply(original, this, args) : recorder.call(method, args);
+  }
+  for (const name of ['name', 'length'] as const) {
+    Object.defineProperty(recorded, name, { value: original[name], configurable: true });
+  }
+  const enumerable = Object.getOwnPropertyDescriptor(ServerResponse.prototype, method)?.enumerable ?? true;
+  Object.defineProperty(ServerResponse.prototype, method, {
+    value: recorded,
+    enumerable,
+    writable: true,
+    configurable: true,
+  });
+}

@@ -1,0 +1,54 @@
+/**
+ * Reads: stack traces of errors that come from a replica.
+ * Gives: the traces that they would have at home: without frames of the bridge, and with the frames of home below the
+ *        handler's, where the handler was called by them.
+ */
+import { fileURLToPath } from 'node:url';
+import { types } from 'node:util';
+
+/** Where this code is, and where it was written, which is what source maps show. */
+const BUILT = fileURLToPath(new URL('.', import.meta.url));
+const WRITTEN = BUILT.replace(/([\\/])dist[\\/](?=runtime[\\/])/, '$1');
+
+function isOurs(line: string, file = ''): boolean {
+  return line.includes(BUILT + file) || line.includes(WRITTEN + file);
+}
+
+/** Frames below the one of `stub`, as text. Taken when a handler is sent away, so it has to be cheap: one capture. */
+export class Below {
+  readonly #holder: { stack?: string } = {};
+
+  constructor(stub: (...args: unknown[]) => unknown) {
+    Error.captureStackTrace(this.#holder, stub);
+  }
+
+  /** V8 writes the text when it is asked for. */
+  get frames(): readonly string[] {
+    return String(this.#holder.stack)
+      .split('\n')
+      .filter(isFrame)
+      .filter((line) => !isOurs(line));
+  }
+}
+
+export function mendStack(error: unknown, below: readonly string[], seen = new Set<unknown>()): void {
+  if (!types.isNativeError(error) || seen.has(error)) return;
+  seen.add(error);
+  mendStack(error.cause, below, seen);
+  if (typeof error.stack !== 'string' || !isOurs(error.stack)) return;
+  const stack = mended(error.stack.split('\n'), below).join('\n');
+  const found = Object.getOwnPropertyDescriptor(error, 'stack');
+  if (found?.writable === true || found?.set !== undefined) error.stack = stack;
+}
+
+function mended(lines: readonly string[], below: readonly string[]): readonly string[] {
+  const call = lines.findIndex((line) => isFrame(line) && isOurs(line, 'call-handler.'));
+  const own = (call === -1 ? lines : lines.slice(0, call)).filter((line) => !isFrame(line) || !isOurs(line));
+  if (call === -1) return own;
+  const room = Error.stackTraceLimit - own.filter(isFrame).length;
+  return [...own, ...below.slice(0, Math.max(room, 0))];
+}
+
+function isFrame(line: string): boolean {
+  return /^\s+at /.test(line);
+}

@@ -1,0 +1,129 @@
+/**
+ * Gives: the socket of a stand-in: the facts of home's connection, and a place for what Node writes. The bytes go nowhere,
+ *        for home's own response makes them; what counts is when they would have been taken.
+ */
+import { type AddressInfo, Socket } from 'node:net';
+import type { Connection } from './messages.js';
+
+/** What a stand-in may have on the way to home before `write` says that it is enough. */
+const HIGH_WATER_MARK = 131_072;
+
+interface Address {
+  readonly address: string | undefined;
+  readonly port: number | undefined;
+  readonly family: string | undefined;
+}
+
+type Written = (error?: Error | null) => void;
+
+export interface SocketOwner {
+  /** Is Node writing, because the app called a method of the response? */
+  readonly isWriting: boolean;
+  fail(what: string, why: string): never;
+  pull(): void;
+  setTimeout(ms: number, listener: (() => void) | undefined): void;
+  option(method: 'setNoDelay' | 'setKeepAlive', args: unknown[]): void;
+  destroyed(error: Error | null): void;
+}
+
+export class StandInSocket extends Socket {
+  readonly #owner: SocketOwner;
+  readonly #connection: Connection;
+  #pending = 0;
+  /** Those of the call that is being made, and of the response's end. */
+  #callbacks: Written[] = [];
+
+  constructor(connection: Connection, owner: SocketOwner) {
+    super();
+    this.#owner = owner;
+    this.#connection = connection;
+    if (connection.encrypted) Reflect.set(this, 'encrypted', true);
+  }
+
+  // --- facts ----------------------------------------------------------------------------------------------------------
+
+  /** Node's own properties (`remoteAddress`, …) ask these. */
+  _getpeername(): Address {
+    const { remoteAddress: address, remotePort: port, remoteFamily: family } = this.#connection;
+    return { address, port, family };
+  }
+
+  _getsockname(): Address {
+    const { localAddress: address, localPort: port, localFamily: family } = this.#connection;
+    return { address, port, family };
+  }
+
+  override address(): AddressInfo | Record<string, never> {
+    const { localAddress: address, localPort: port, localFamily: family } = this.#connection;
+    return address === undefined || port === undefined || family === undefined ? {} : { address, port, family };
+  }
+  static {
+    // Where Node has an accessor its types have a property.
+    const get = (name: string, read: (socket: StandInSocket) => unknown): void => {
+      Object.defineProperty(StandInSocket.prototype, name, {
+        get(this: StandInSocket) {
+          return read(this);
+        },
+        configurable: true,
+      });
+    };
+    get('pending', () => false);
+    get('writableLength', (socket) => socket.#pending);
+  }
+
+  // --- what Node does with it -------------------------------------------------------------------------------------------
+
+  override write(data: unknown, encoding?: unknown, callback?: unknown): boolean {
+    if (!this.#owner.isWriting) this.#owner.fail('res.socket.write', 'it bypasses the response');
+    if (typeof data === 'string' || data instanceof Uint8Array) this.#pending += data.length;
+    const written = typeof encoding === 'function' ? encoding : callback;
+    if (typeof written === 'function') this.#callbacks.push((error) => written(error));
+    return this.#pending < HIGH_WATER_MARK;
+  }
+
+  takeCallbacks(): Written[] {
+    const taken = this.#callbacks;
+    if (taken.length > 0) this.#callbacks = [];
+    return taken;
+  }
+
+  drained(): void {
+    this.#pending = 0;
+  }
+
+  /** Node asks for more of the body by this. */
+  override resume(): this {
+    this.#owner.pull();
+    return this;
+  }
+
+  override pause(): this {
+    return this;
+  }
+
+  override setTimeout(ms: number, listener?: () => void): this {
+    Reflect.set(this, 'timeout', ms);
+    if (listener !== undefined) this.once('timeout', listener);
+    this.#owner.setTimeout(ms, listener);
+    return this;
+  }
+
+  override setNoDelay(...args: unknown[]): this {
+    this.#owner.option('setNoDelay', args);
+    return this;
+  }
+
+  override setKeepAlive(...args: unknown[]): this {
+    this.#owner.option('setKeepAlive', args);
+    return this;
+  }
+
+  override end(): this {
+    return this.#owner.fail('res.socket.end', 'it bypasses the response');
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#owner.destroyed(error);
+    callback(error);
+  }
+}

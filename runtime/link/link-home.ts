@@ -1,0 +1,38 @@
+/**
+ * Reads: a server that has begun to listen, link.json.
+ * Gives: each function that it calls for requests, with the fluxion that it is.
+ */
+import type { EventEmitter } from 'node:events';
+import type { LinkFluxion } from '../../flx/run-manifest.js';
+import type { FluxionFinder } from './find-fluxion.js';
+import type { FunctionPlace, Reflector } from './reflect.js';
+import { type Slot, stacksOfServer } from './routers.js';
+
+export interface LinkedSlot extends Slot {
+  readonly root: string;
+  readonly place: FunctionPlace | null;
+  readonly fluxion: LinkFluxion | null;
+}
+
+export interface LinkedServer {
+  readonly root: string;
+  readonly slots: readonly LinkedSlot[];
+  readonly things: ReadonlyMap<string, object>;
+}
+
+export function linkServer(
+  server: EventEmitter,
+  root: string,
+  finder: FluxionFinder | null,
+  reflector: Reflector,
+): LinkedServer {
+  const { slots, things } = stacksOfServer(server, reflector);
+  const places = reflector.locate(slots.map(({ fn }) => fn));
+  const linked = slots.map((slot, index): LinkedSlot => {
+    const place = places[index] ?? null;
+    const fluxion = place === null ? null : (finder?.find(place) ?? null);
+    const { path, fn, kind, owner } = slot;
+    return { root, path, fn, kind, owner, place, fluxion, replace: (stub) => slot.replace(stub) };
+  });
+  return { root, slots: linked, things };
+}

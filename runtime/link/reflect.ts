@@ -1,0 +1,150 @@
+/**
+ * Asks V8 about functions of the running program, through the inspector of this very thread: no port is opened, and
+ * nothing is paused. Where a function stands in which file, and what the variables are worth that it closes over.
+ */
+import { Session } from 'node:inspector';
+
+/** Line and column count from 1. The column is that of the parameters: behind `function name`, but at `async` of an
+ *  arrow function. */
+export interface FunctionPlace {
+  readonly url: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+interface RemoteValue {
+  readonly type: string;
+  readonly objectId?: string;
+  readonly value?: unknown;
+}
+
+interface RemoteProperty {
+  readonly name: string;
+  readonly value?: RemoteValue;
+}
+
+interface Properties {
+  readonly result: readonly RemoteProperty[];
+  readonly internalProperties?: readonly RemoteProperty[];
+}
+
+/** Values go in and out through this: the inspector knows values of this thread by what it can name. */
+const exchange = Symbol('fluxion.reflect');
+
+export class Reflector {
+  readonly #session = new Session();
+  readonly #urls = new Map<string, string>();
+
+  constructor() {
+    this.#session.connect();
+    this.#session.on('Debugger.scriptParsed', ({ params }) => void this.#urls.set(params.scriptId, params.url));
+    // Names all scripts at once; switched off again, so that no `debugger` statement can stop the program.
+    this.#post('Debugger.enable');
+    this.#post('Debugger.disable');
+  }
+
+  /** Files that code of this thread came from, as URLs or paths. */
+  scripts(): Iterable<string> {
+    return this.#urls.values();
+  }
+
+  /** For each function its place, that of what is bound for a bound one; null for built-in functions. */
+  locate(functions: readonly object[]): readonly (FunctionPlace | null)[] {
+    return this.#withRemote(functions, (objectId) => this.#placeOf(objectId));
+  }
+
+  /** The variables around a function that some function there uses, inner ones first. */
+  variables(fn: object): ReadonlyMap<string, unknown> {
+    const found = new Map<string, unknown>();
+    this.#withRemote([fn], (objectId) => this.#readScopes(objectId, found));
+    return found;
+  }
+
+  close(): void {
+    this.#session.disconnect();
+  }
+
+  #placeOf(objectId: string): FunctionPlace | null {
+    const { internalProperties = [] } = this.#properties(objectId);
+    const target = internalProperties.find(({ name }) => name === '[[TargetFunction]]')?.value?.objectId;
+    if (target !== undefined) return this.#placeOf(target);
+    const location = internalProperties.find(({ name }) => name === '[[FunctionLocation]]')?.value?.value;
+    if (!isLocation(location)) return null;
+    const url = this.#urls.get(location.scriptId);
+    return url === undefined ? null : { url, line: location.lineNumber + 1, column: location.columnNumber + 1 };
+  }
+
+  #readScopes(objectId: string, into: Map<string, unknown>): void {
+    const { internalProperties = [] } = this.#properties(objectId);
+    const scopes = internalProperties.find(({ name }) => name === '[[Scopes]]')?.value?.objectId;
+    if (scopes === undefined) return;
+    for (const scope of this.#properties(scopes).result) {
+      const id = scope.value?.objectId;
+      // The last one is the global object: its properties are no variables of anybody.
+      if (id === undefined || !/^\d+$/.test(scope.name) || isGlobal(scope.value)) continue;
+      for (const { name, value } of this.#properties(id).result) {
+        if (value !== undefined && !into.has(name)) into.set(name, this.#localValue(value));
+      }
+    }
+  }
+
+  #localValue(value: RemoteValue): unknown {
+    if (value.objectId === undefined) return value.value;
+    let local: unknown;
+    Reflect.set(globalThis, exchange, (given: unknown) => void (local = given));
+    this.#post('Runtime.callFunctionOn', {
+      objectId: value.objectId,
+      functionDeclaration: `function () { ${KEY}(this); }`,
+    });
+    Reflect.deleteProperty(globalThis, exchange);
+    return local;
+  }
+
+  #withRemote<T>(values: readonly object[], use: (objectId: string) => T): T[] {
+    Reflect.set(globalThis, exchange, values);
+    const list = remoteResult(this.#post('Runtime.evaluate', { expression: KEY }))?.objectId ?? '';
+    Reflect.deleteProperty(globalThis, exchange);
+    const remote = this.#properties(list).result.filter(({ name }) => /^\d+$/.test(name));
+    const results = remote.map(({ value }) => use(value?.objectId ?? ''));
+    this.#post('Runtime.releaseObject', { objectId: list });
+    return results;
+  }
+
+  #properties(objectId: string): Properties {
+    const found = this.#post('Runtime.getProperties', { objectId, ownProperties: true });
+    return isProperties(found) ? found : { result: [] };
+  }
+
+  /** A session with one's own thread answers before `post` returns. */
+  #post(method: string, params?: object): unknown {
+    let answer: unknown;
+    this.#session.post(method, params, (error: Error | null, result?: object) => {
+      if (error !== null) throw new Error(`${method}: ${error.message}`);
+      answer = result;
+    });
+    return answer;
+  }
+}
+
+/** Found by its description, as the inspector cannot be given a symbol. */
+const KEY = `globalThis[Object.getOwnPropertySymbols(globalThis).find((s) => s.description === 'fluxion.reflect')]`;
+
+function isLocation(value: unknown): value is { scriptId: string; lineNumber: number; columnNumber: number } {
+  return typeof value === 'object' && value !== null && 'scriptId' in value && 'lineNumber' in value;
+}
+
+function isProperties(value: unknown): value is Properties {
+  return typeof value === 'object' && value !== null && 'result' in value && Array.isArray(value.result);
+}
+
+function isGlobal(value: RemoteValue | undefined): boolean {
+  return value !== undefined && 'className' in value && value.className === 'global';
+}
+
+function remoteResult(value: unknown): RemoteValue | null {
+  if (typeof value !== 'object' || value === null || !('result' in value)) return null;
+  const { result } = value;
+  return typeof result === 'object' && result !== null && 'type' in result && typeof result.type === 'string'
+    ? { type: result.type, ...('objectId' in result ? { objectId: String(result.objectId) } : {}) }
+    : null;
+}

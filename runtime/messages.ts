@@ -1,0 +1,91 @@
+/**
+ * All that crosses between home and a replica, one union per direction. What is not here does not cross; nothing of it
+ * assumes that the two share memory.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { Encoded } from './codec.js';
+import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
+import type { Envelope, ToHome as ExchangeToHome, ToReplica as ExchangeToReplica } from './http-bridge/messages.js';
+import type { FunctionPlace } from './link/reflect.js';
+
+/** What a thread needs to become a replica. */
+export interface ReplicaTask {
+  readonly setup: ReplicaSetup;
+  readonly port: MessagePort;
+}
+
+export interface ReplicaSetup {
+  readonly id: string;
+  /** With start.json and link.json in it. */
+  readonly folder: string;
+  readonly record: StartupRecord;
+}
+
+export type ReplicaStarted =
+  | {
+      readonly kind: 'ready';
+      readonly threadId: number;
+      readonly slots: readonly RemoteSlot[];
+      readonly cuts: readonly string[];
+    }
+  | { readonly kind: 'gave-up'; readonly threadId: number; readonly reason: string };
+
+/** A function that a replica would call for requests, and where it hangs there. */
+export interface RemoteSlot {
+  /** The server's or app's name in that replica: `server0`, `app1`. */
+  readonly root: string;
+  readonly path: string;
+  readonly place: FunctionPlace;
+}
+
+/** Home gives each run that it sends to a replica a number; a replica those that it sends home. */
+export type RunId = number;
+
+export type ToReplica =
+  | ExchangeToReplica
+  /** A handler is to take a request. */
+  | {
+      readonly kind: 'dispatch';
+      readonly run: RunId;
+      readonly slot: string;
+      readonly envelope: Envelope;
+      readonly at: number;
+    }
+  /** A fluxion behind a cut is to go on with a message. */
+  | (RunMessage & { readonly envelope: Envelope | null })
+  | ResultMessage
+  | { readonly kind: 'ping' };
+
+export type ToHome =
+  | ExchangeToHome
+  | RunMessage
+  | ResultMessage
+  /** The computing for a run has ended, as far as it is known. */
+  | { readonly kind: 'ran'; readonly run: RunId; readonly cpuMs: number; readonly waitMs: number }
+  | { readonly kind: 'pong'; readonly busy: number }
+  /** Something was done that the outside can see: what runs there now must not be run again. */
+  | { readonly kind: 'effect'; readonly effect: EffectKind; readonly what: string }
+  | { readonly kind: 'output'; readonly fd: 1 | 2; readonly chunk: Uint8Array }
+  | { readonly kind: 'exit'; readonly code: unknown }
+  | { readonly kind: 'process'; readonly name: string; readonly args: readonly unknown[] }
+  /** The thread is about to end by an error that nobody caught. */
+  | { readonly kind: 'crash'; readonly stack: string };
+
+export interface RunMessage {
+  readonly kind: 'run';
+  readonly run: RunId;
+  readonly to: string;
+  readonly vars: Encoded;
+  readonly args: Encoded;
+  /** Those of whose requests or responses it speaks. */
+  readonly exchanges: readonly RunId[];
+  /** Milliseconds on the clock that all threads of a machine share. */
+  readonly at: number;
+}
+
+export interface ResultMessage {
+  readonly kind: 'result';
+  readonly run: RunId;
+  readonly how: 'gave' | 'threw' | 'cannot-travel';
+  readonly value: Encoded;
+}

@@ -1,0 +1,62 @@
+/**
+ * Home as the owner of what is shared: runs fluxions behind cuts for replicas, one after the other, as their messages
+ * come, and says what came of those that somebody waits for.
+ */
+import { CannotTravel, decode, encode } from './codec.js';
+import type { Dispatcher } from './dispatch.js';
+import type { RunMessage } from './messages.js';
+import type { Replica } from './replicas.js';
+import type { Make } from './types.js';
+import { type FluxionState, throwLater } from './work.js';
+
+export class OwnerRuns {
+  readonly #dispatcher: Dispatcher;
+  readonly #makes: ReadonlyMap<string, Make>;
+  readonly #stateOf: (id: string) => FluxionState | null;
+
+  constructor(dispatcher: Dispatcher, makes: ReadonlyMap<string, Make>, stateOf: (id: string) => FluxionState | null) {
+    this.#dispatcher = dispatcher;
+    this.#makes = makes;
+    this.#stateOf = stateOf;
+  }
+
+  take(replica: Replica, message: RunMessage): void {
+    const { to, exchanges } = message;
+    const refs = this.#dispatcher.refsFor(replica);
+    this.#dispatcher.hasEffect(exchanges, replica);
+    const make = this.#makes.get(to);
+    const state = this.#stateOf(to);
+    if (make === undefined || state === null) throw new Error(`"${to}" is not known at home`);
+    const vars = decode(message.vars, refs) as unknown[];
+    const args = decode(message.args, refs) as unknown[];
+    const call = (): unknown => this.#dispatcher.countHere(state, () => Reflect.apply(make(...vars), undefined, args));
+    if (state.fluxion.promised) void this.#answer(replica, message, call);
+    else callLoose(call);
+  }
+
+  async #answer(replica: Replica, { run }: RunMessage, call: () => unknown): Promise<void> {
+    const refs = this.#dispatcher.refsFor(replica);
+    const send = (how: 'gave' | 'threw', value: unknown): void => {
+      replica.channel.send({ kind: 'result', run, how, value: encode(value, refs, 'its result') });
+    };
+    try {
+      send('gave', await call());
+    } catch (error) {
+      try {
+        send('threw', error);
+      } catch (problem) {
+        if (!(problem instanceof CannotTravel)) throw problem;
+        replica.channel.send({ kind: 'result', run, how: 'threw', value: encode(new Error(problem.message)) });
+      }
+    }
+  }
+}
+
+/** Nobody catches what a callback throws. */
+function callLoose(call: () => unknown): void {
+  try {
+    call();
+  } catch (error) {
+    throwLater(error);
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * A replica's side of what runs there: takes requests for handlers and messages for fluxions behind cuts, sends home what
+ * comes of them, and at its own cuts the messages for what has to run at home.
+ */
+import { performance } from 'node:perf_hooks';
+import type { Transferable } from 'node:worker_threads';
+import type { LinkFluxion } from '../flx/run-manifest.js';
+import { CannotTravel, decode, encode } from './codec.js';
+import { CutRefs } from './cut-refs.js';
+import { openExchange, type ReplicaExchange } from './http-bridge/index.js';
+import type { Envelope } from './http-bridge/messages.js';
+import type { AppNames } from './link/app-names.js';
+import type { Handler } from './link/routers.js';
+import type { ResultMessage, RunId, ToHome, ToReplica } from './messages.js';
+import type { Code, Cuts, SwitchableLoop } from './types.js';
+
+export interface ReplicaRunsOptions {
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly loop: SwitchableLoop;
+  readonly names: AppNames;
+  readonly fluxionOf: (id: string) => LinkFluxion | undefined;
+  send(message: ToHome, transfer?: readonly Transferable[]): void;
+}
+
+interface Open {
+  readonly exchange: ReplicaExchange;
+  readonly meter: Meter;
+  readonly waitMs: number;
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+export class ReplicaRuns {
+  readonly #options: ReplicaRunsOptions;
+  readonly #open = new Map<RunId, Open>();
+  /** Of everything that was ever part of an exchange, which: a continuation may come long after its exchange was closed here. */
+  readonly #parts = new WeakMap<object, ReplicaExchange>();
+  readonly #waiting = new Map<RunId, Waiting>();
+  #sent = 0;
+  #begins = (): void => {};
+
+  constructor(options: ReplicaRunsOptions) {
+    this.#options = options;
+    options.loop.decide(this.#cuts());
+  }
+
+  /** `begins` is called before each run: what it does from there on is its own. */
+  onBegin(begins: () => void): void {
+    this.#begins = begins;
+  }
+
+  receive(message: ToReplica): void {
+    switch (message.kind) {
+      case 'dispatch':
+        this.#dispatch(message);
+        return;
+      case 'run':
+        this.#run(message);
+        return;
+      case 'result':
+        this.#result(message);
+        return;
+      case 'ping':
+        this.#options.send({ kind: 'pong', busy: performance.eventLoopUtilization().utilization });
+        return;
+      default:
+        this.#open.get(message.id)?.exchange.receive(message);
+    }
+  }
+
+  // --- what is sent here ------------------------------------------------------------------------------------------------
+
+  #dispatch({ run, slot, envelope, at }: Extract<ToReplica, { kind: 'dispatch' }>): void {
+    const handler = this.#options.handlers.get(slot);
+    const exchange = this.#begin(run, envelope, at);
+    if (handler === undefined || exchange === null) return;
+    const { req, res, next } = exchange;
+    exchange.run(handler as Code, undefined, [req, res, next]);
+  }
+
+  #run(message: Extract<ToReplica, { kind: 'run' }>): void {
+    const { run, to, envelope, at } = message;
+    const make = this.#options.loop.makes.get(to);
+    if (make === undefined) throw new Error(`"${to}" is not known here`);
+    const exchange = envelope === null ? null : this.#begin(run, envelope, at);
+    if (envelope !== null && exchange === null) return;
+    const refs = this.#refs();
+    const vars = decode(message.vars, refs) as unknown[];
+    const args = decode(message.args, refs) as unknown[];
+    const isPromised = this.#options.fluxionOf(to)?.promised ?? false;
+    const call = (): unknown => make(...vars).apply(undefined, args);
+    if (exchange !== null) exchange.run(isPromised ? () => void this.#answer(run, call) : call, undefined, []);
+    else this.#runAlone(run, call, isPromised, at);
+  }
+
+  /** Without request and response: nobody hears of its end but by this. */
+  #runAlone(run: RunId, call: () => unknown, isPromised: boolean, at: number): void {
+    const waitMs = waited(at);
+    const meter = new Meter(this.#open.size);
+    this.#begins();
+    const ran = (): void => this.#options.send({ kind: 'ran', run, cpuMs: meter.read(this.#open.size + 1), waitMs });
+    if (isPromised) void this.#answer(run, call).then(ran);
+    else {
+      try {
+        call();
+      } catch (error) {
+        this.#sendResult(run, 'threw', error);
+      }
+      ran();
+    }
+  }
+
+  async #answer(run: RunId, call: () => unknown): Promise<void> {
+    try {
+      this.#sendResult(run, 'gave', await call());
+    } catch (error) {
+      this.#sendResult(run, 'threw', error);
+    }
+  }
+
+  #sendResult(run: RunId, how: ResultMessage['how'], value: unknown): void {
+    try {
+      this.#options.send({ kind: 'result', run, how, value: encode(value, this.#refs(), 'the result') });
+    } catch (error) {
+      if (!(error instanceof CannotTravel)) throw error;
+      const told = encode({ what: error.path, why: error.why });
+      this.#options.send({ kind: 'result', run, how: 'cannot-travel', value: told });
+    }
+  }
+
+  #begin(run: RunId, envelope: Envelope, at: number): ReplicaExchange | null {
+    try {
+      const exchange = openExchange(envelope, {
+        app: this.#options.names,
+        send: (message, transfer) => this.#options.send(message, transfer),
+        closed: () => this.#closed(run),
+      });
+      for (const part of [exchange.req, exchange.res, exchange.next]) this.#parts.set(part, exchange);
+      this.#open.set(run, { exchange, meter: new Meter(this.#open.size), waitMs: waited(at) });
+      this.#begins();
+      return exchange;
+    } catch (error) {
+      if (!(error instanceof CannotTravel)) throw error;
+      const { path, why } = error;
+      this.#options.send({ kind: 'cannot-travel', id: envelope.id, what: path, why });
+      return null;
+    }
+  }
+
+  #closed(run: RunId): void {
+    const open = this.#open.get(run);
+    if (open === undefined) return;
+    this.#open.delete(run);
+    this.#options.send({ kind: 'ran', run, cpuMs: open.meter.read(this.#open.size + 1), waitMs: open.waitMs });
+  }
+
+  #refs(): CutRefs {
+    const partsOf = (id: RunId) => this.#open.get(id)?.exchange;
+    return new CutRefs(this.#options.names, partsOf, (thing) => this.#parts.get(thing)?.id);
+  }
+
+  // --- what leaves --------------------------------------------------------------------------------------------------------
+
+  #cuts(): Cuts {
+    return {
+      post: (id, closure, vars) => (this.#staysHere(id) ? closure : this.#postHome(id, vars)),
+      away: (id) => !this.#staysHere(id),
+      send: (id, vars) => this.#sendHome(id, vars, [], true),
+    };
+  }
+
+  #staysHere(id: string): boolean {
+    return this.#options.fluxionOf(id)?.movable ?? true;
+  }
+
+  #postHome(id: string, vars: () => unknown[]): Code {
+    const promised = this.#options.fluxionOf(id)?.promised ?? false;
+    const sendHome = (args: unknown[]): unknown => this.#sendHome(id, vars(), args, promised);
+    return function (this: unknown, ...args: unknown[]): unknown {
+      return sendHome(args);
+    };
+  }
+
+  #sendHome(to: string, vars: unknown[], args: unknown[], isPromised: boolean): unknown {
+    const run = ++this.#sent;
+    const refs = this.#refs();
+    const message = this.#encodeHome(run, to, vars, args, refs);
+    // What was done to the stand-ins so far is known at home before it goes on with the real ones.
+    for (const id of refs.named) this.#open.get(id)?.exchange.handBack();
+    this.#options.send(message);
+    if (!isPromised) return undefined;
+    return new Promise((resolve, reject) => void this.#waiting.set(run, { resolve, reject }));
+  }
+
+  #encodeHome(run: RunId, to: string, vars: unknown[], args: unknown[], refs: CutRefs): ToHome {
+    try {
+      const sent = { vars: encode(vars, refs, 'vars'), args: encode(args, refs, 'args') };
+      const at = performance.timeOrigin + performance.now();
+      return { kind: 'run', run, to, ...sent, exchanges: [...refs.named], at };
+    } catch (error) {
+      if (!(error instanceof CannotTravel)) throw error;
+      // The request is run again at home, from its beginning, if nothing has come of it yet.
+      const exchange = [...vars, ...args]
+        .map((value) => (isObject(value) ? this.#parts.get(value) : undefined))
+        .find(Boolean);
+      return exchange === undefined ? raise(error) : exchange.fail(error.path, error.why);
+    }
+  }
+
+  #result({ run, how, value }: ResultMessage): void {
+    const waiting = this.#waiting.get(run);
+    this.#waiting.delete(run);
+    const result = decode(value, this.#refs());
+    if (how === 'gave') waiting?.resolve(result);
+    else waiting?.reject(result);
+  }
+}
+
+/** What a run costs: the time in which this loop was busy meanwhile, shared with those that ran at the same time. */
+class Meter {
+  readonly #begin = performance.eventLoopUtilization();
+  readonly #others: number;
+
+  constructor(others: number) {
+    this.#others = others;
+  }
+
+  read(others: number): number {
+    const { active } = performance.eventLoopUtilization(this.#begin);
+    return active / Math.max(1, (this.#others + others) / 2);
+  }
+}
+
+function waited(at: number): number {
+  return Math.max(0, performance.timeOrigin + performance.now() - at);
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+function raise(error: unknown): never {
+  throw error;
+}

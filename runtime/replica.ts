@@ -1,0 +1,147 @@
+/**
+ * The inside of a replica's thread: evaluates the app behind the firewall, says what it could run, and runs what it is
+ * sent. Piscina calls the default export once; all else comes by the port.
+ *
+ * The imports of this file are loaded before the firewall is up, and take what they need of Node as it is.
+ */
+import { EventEmitter } from 'node:events';
+import process from 'node:process';
+import { threadId } from 'node:worker_threads';
+import { Channel } from './bus.js';
+import { evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
+import raising from './firewall/raise.cjs';
+import type { Firewall } from './firewall/startup-record.cjs';
+import home from './home.cjs';
+import homeLoop from './home-loop.cjs';
+import { AppNames } from './link/app-names.js';
+import { remoteKey } from './link/pair.js';
+import { Reflector } from './link/reflect.js';
+import { type Handler, type Stacks, stacksOfApp, stacksOfServer } from './link/routers.js';
+import type { RemoteSlot, ReplicaSetup, ReplicaStarted, ReplicaTask, ToHome, ToReplica } from './messages.js';
+import { ReplicaRuns } from './replica-runs.js';
+
+export default async function startReplica({ setup, port }: ReplicaTask): Promise<ReplicaStarted> {
+  const firewall = raising.raise(setup.record, { ownEnv: true });
+  const gaveUp = new Promise<string>((resolve) => firewall.gaveUp(resolve));
+  const loop = homeLoop.makeLoop();
+  const apps = collectApps();
+  const started = startUp(setup, loop, firewall).then(() => null);
+  const reason = await Promise.race([started, gaveUp]).catch((error: unknown) =>
+    error instanceof Error ? (error.stack ?? error.message) : String(error),
+  );
+  if (reason !== null) return { kind: 'gave-up', threadId, reason };
+  const found = link(firewall, apps.stop());
+  const names = new AppNames();
+  for (const { root, stacks } of found) names.add(root, stacks.things);
+
+  const { fluxions: listed } = readLink(setup.folder);
+  const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
+  const runs: ReplicaRuns = new ReplicaRuns({
+    handlers: new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks))),
+    loop,
+    names,
+    fluxionOf: (id) => fluxions.get(id),
+    send: (message, transfer) => channel.send(message, transfer),
+  });
+  const channel: Channel<ToHome, ToReplica> = new Channel<ToHome, ToReplica>(port, {
+    window: Number.POSITIVE_INFINITY,
+    receive: (message) => runs.receive(message),
+    closed: () => {},
+  });
+  lift(firewall, channel, runs);
+  return { kind: 'ready', threadId, slots: found.flatMap(({ slots }) => slots), cuts: [...loop.makes.keys()] };
+}
+
+async function startUp(
+  { folder }: ReplicaSetup,
+  loop: ReturnType<typeof homeLoop.makeLoop>,
+  firewall: Firewall,
+): Promise<void> {
+  const manifest = firewall.outside(() => readManifest(folder));
+  const emitted = firewall.outside(() => readEmitted(folder, manifest));
+  homeLoop.setLoop(loop);
+  home.replaceTexts(emitted);
+  const entry = manifest.modules.find(({ id }) => id === manifest.entry);
+  if (entry === undefined) throw new Error('the entry is not among the modules');
+  await evaluate(entry);
+  await firewall.settled();
+}
+
+// --- what it could run ------------------------------------------------------------------------------------------------
+
+/** Every Express app listens to its own `mount` event, from the moment it is made. */
+function collectApps(): { stop(): readonly object[] } {
+  const { on } = EventEmitter.prototype;
+  const apps: object[] = [];
+  const collecting = function (this: EventEmitter, ...args: Parameters<typeof on>): EventEmitter {
+    if (args[0] === 'mount' && typeof this === 'function') apps.push(this);
+    return Reflect.apply(on, this, args);
+  };
+  EventEmitter.prototype.on = collecting;
+  return {
+    stop() {
+      EventEmitter.prototype.on = on;
+      for (const app of apps) if (Reflect.get(app, 'on') === collecting) Reflect.set(app, 'on', on);
+      return apps;
+    },
+  };
+}
+
+interface Found {
+  readonly root: string;
+  readonly stacks: Stacks;
+  readonly slots: readonly RemoteSlot[];
+}
+
+function link({ servers }: Firewall, apps: readonly object[]): readonly Found[] {
+  const reflector = new Reflector();
+  const found: Found[] = [];
+  servers.forEach(({ server }, index) => {
+    found.push(withPlaces(`server${index}`, stacksOfServer(server, reflector), reflector));
+  });
+  apps.forEach((app, index) => void found.push(withPlaces(`app${index}`, stacksOfApp(app, reflector), reflector)));
+  reflector.close();
+  return found;
+}
+
+function withPlaces(root: string, stacks: Stacks, reflector: Reflector): Found {
+  const places = reflector.locate(stacks.slots.map(({ fn }) => fn));
+  const slots = stacks.slots.flatMap(({ path }, index) => {
+    const place = places[index];
+    return place === null || place === undefined ? [] : [{ root, path, place }];
+  });
+  return { root, stacks, slots };
+}
+
+function handlersOf(root: string, { slots }: Stacks): readonly (readonly [string, Handler])[] {
+  return slots.map(({ path, fn }) => [remoteKey({ root, path }), fn] as const);
+}
+
+// --- from now on effects are real -------------------------------------------------------------------------------------
+
+function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: ReplicaRuns): void {
+  const now = (message: ToHome): void => {
+    channel.send(message);
+    channel.flush();
+  };
+  firewall.lift({
+    exit(code) {
+      now({ kind: 'exit', code });
+      return endThread();
+    },
+    output: (fd, chunk) => channel.send({ kind: 'output', fd, chunk }),
+    process: (name, args) => now({ kind: 'process', name, args }),
+    listen: () => {},
+    effect: (effect, what) => now({ kind: 'effect', effect, what }),
+  });
+  runs.onBegin(() => firewall.armed());
+  process.on('uncaughtExceptionMonitor', (error) => {
+    now({ kind: 'crash', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  });
+}
+
+const { exit } = process;
+
+function endThread(): never {
+  return Reflect.apply(exit, process, [0]) as never;
+}

@@ -1,0 +1,104 @@
+/** What ran where, and what it cost: counted while the program runs, written as JSON on exit and on SIGUSR2. */
+import { renameSync, writeFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import process from 'node:process';
+import type { Log } from './log.js';
+
+export interface LoopCount {
+  readonly id: string;
+  requests: number;
+  /** Share of its time in which it did something, 0 to 1. */
+  busy: number;
+  rssMb: number;
+}
+
+export interface FluxionCount {
+  readonly id: string;
+  readonly placement: string;
+  /** Why it is where it is; empty where nothing is in the way. */
+  reasons: string[];
+  readonly runs: Record<string, number>;
+  cpuMs: number;
+  waitMs: number;
+  reruns: number;
+}
+
+export class Counts {
+  readonly home: LoopCount = { id: 'home', requests: 0, busy: 0, rssMb: 0 };
+  readonly #loops = new Map<string, LoopCount>([['home', this.home]]);
+  readonly #fluxions = new Map<string, FluxionCount>();
+  /** Requests that home's servers have taken, wherever they were handled. */
+  accepted = 0;
+  readonly bus = { messages: 0, bytes: 0 };
+  readonly #begin = performance.eventLoopUtilization();
+
+  loop(id: string): LoopCount {
+    return getOrMake(this.#loops, id, () => ({ id, requests: 0, busy: 0, rssMb: 0 }));
+  }
+
+  fluxion(id: string, placement: string): FluxionCount {
+    const make = () => ({ id, placement, reasons: [], runs: {}, cpuMs: 0, waitMs: 0, reruns: 0 });
+    return getOrMake(this.#fluxions, id, make);
+  }
+
+  ran(fluxion: FluxionCount, loop: string, cpuMs: number, waitMs: number): void {
+    fluxion.runs[loop] = (fluxion.runs[loop] ?? 0) + 1;
+    fluxion.cpuMs += cpuMs;
+    fluxion.waitMs += waitMs;
+  }
+
+  print(): string {
+    const away = [...this.#loops.values()].reduce((sum, { id, requests }) => (id === 'home' ? sum : sum + requests), 0);
+    this.home.requests = this.accepted - away;
+    this.home.busy = performance.eventLoopUtilization(this.#begin).utilization;
+    this.home.rssMb = process.memoryUsage.rss() / 2 ** 20;
+    const loops = [...this.#loops.values()].map((loop) => ({
+      ...loop,
+      busy: round(loop.busy),
+      rssMb: round(loop.rssMb),
+    }));
+    const fluxions = [...this.#fluxions.values()].map(({ cpuMs, waitMs, ...rest }) => {
+      return { ...rest, cpuMs: round(cpuMs), waitMs: round(waitMs) };
+    });
+    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus }, null, 2)}\n`;
+  }
+}
+
+/** Written on exit, whatever way, and each time SIGUSR2 comes. */
+export class Report {
+  readonly #file: string;
+  readonly #counts: Counts;
+  readonly #log: Log;
+
+  constructor(file: string, counts: Counts, log: Log) {
+    this.#file = file;
+    this.#counts = counts;
+    this.#log = log;
+    process.on('exit', () => this.write());
+    process.on('SIGUSR2', () => this.write());
+  }
+
+  write(): void {
+    try {
+      // Whoever reads it, or kills us meanwhile, finds a whole report.
+      const draft = `${this.#file}.${process.pid}`;
+      writeFileSync(draft, this.#counts.print());
+      renameSync(draft, this.#file);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#log.error(`the report cannot be written to ${this.#file}: ${why}`);
+    }
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}
+
+function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

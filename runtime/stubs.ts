@@ -1,0 +1,218 @@
+/**
+ * What stands in the place of handlers and at cuts at home, and decides for each call where it runs.
+ */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { LinkFluxion } from '../flx/run-manifest.js';
+import { encode } from './codec.js';
+import { CutRefs } from './cut-refs.js';
+import type { Dispatcher } from './dispatch.js';
+import type { Envelope } from './http-bridge/messages.js';
+import type { LinkedSlot } from './link/link-home.js';
+import type { Handler } from './link/routers.js';
+import type { RunId, ToReplica } from './messages.js';
+import type { Replica } from './replicas.js';
+import type { Counts } from './report.js';
+import { makeMovable, type Scheduler } from './scheduler.js';
+import type { Code, Cuts, Make } from './types.js';
+import { CutWork, type FluxionState, HandlerWork, type Parts, sharedClock } from './work.js';
+
+export interface StubOptions {
+  readonly dispatcher: Dispatcher;
+  readonly scheduler: Scheduler<Replica>;
+  readonly counts: Counts;
+  readonly overload: 'wait' | '503';
+  /** For a rest that has to run here after all. */
+  readonly makes: ReadonlyMap<string, Make>;
+  readonly fluxionOf: (id: string) => LinkFluxion | undefined;
+}
+
+export class Stubs {
+  readonly #options: StubOptions;
+  readonly #states = new Map<string, FluxionState>();
+  /** Where the rest of an async function goes that has just asked. */
+  #chosen: Replica | null = null;
+
+  constructor(options: StubOptions) {
+    this.#options = options;
+  }
+
+  stateOf(fluxion: LinkFluxion): FluxionState {
+    const known = this.#states.get(fluxion.id);
+    if (known !== undefined) return known;
+    const count = this.#options.counts.fluxion(fluxion.id, fluxion.placement);
+    const state = { fluxion, movable: makeMovable(fluxion.id), count, staysHome: !fluxion.movable };
+    this.#states.set(fluxion.id, state);
+    return state;
+  }
+
+  /** Runs it here, and counts what that costs. */
+  here(state: FluxionState, call: () => unknown): unknown {
+    const begin = performance.now();
+    try {
+      return call();
+    } finally {
+      const ms = performance.now() - begin;
+      this.#options.scheduler.ranAtHome(state.movable, ms);
+      this.#options.counts.ran(state.count, 'home', ms, 0);
+    }
+  }
+
+  // --- handlers -------------------------------------------------------------------------------------------------------
+
+  handler(slot: LinkedSlot, fluxion: LinkFluxion): Handler {
+    const state = this.stateOf(fluxion);
+    return sameShape(slot.fn, (self, args) => this.#handle(slot, state, self, args));
+  }
+
+  /** For the report: counts, and nothing else. */
+  counter(slot: LinkedSlot, fluxion: LinkFluxion): Handler {
+    const state = this.stateOf(fluxion);
+    return sameShape(slot.fn, (self, args) => this.here(state, () => Reflect.apply(slot.fn, self, args)));
+  }
+
+  #handle(slot: LinkedSlot, state: FluxionState, self: unknown, args: unknown[]): unknown {
+    const call = (): unknown => this.here(state, () => Reflect.apply(slot.fn, self, args));
+    const [req, res, next] = args;
+    if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
+    const choice = this.#options.scheduler.choose(state.movable, ({ slots }) => slots.has(slot));
+    if (choice === 'home') return call();
+    if (choice === 'overloaded') return this.#options.overload === '503' ? refuse(res) : call();
+    const parts: Parts = { req, res, next: isFunction(next) ? next : null };
+    return new Promise((resolve, reject) => {
+      this.#options.dispatcher.send(choice, new HandlerWork(state, slot, self, parts, call, { resolve, reject }));
+    });
+  }
+
+  // --- cuts -----------------------------------------------------------------------------------------------------------
+
+  cuts(): Cuts {
+    return {
+      post: (id, closure, vars) => this.#post(id, closure, vars),
+      away: (id) => this.#away(id),
+      send: (id, vars) => this.#send(id, vars),
+    };
+  }
+
+  #post(id: string, closure: Code, vars: () => unknown[]): Code {
+    const state = this.#movableState(id);
+    if (state === null) return closure;
+    const { promised } = state.fluxion;
+    const goOn = (self: unknown, args: unknown[]): unknown => {
+      const call = (): unknown => this.here(state, () => Reflect.apply(closure, self, args));
+      const replica = this.#chooseFor(state);
+      if (replica === null) return call();
+      if (!promised) return this.#sendCut(replica, state, vars(), args, call, null);
+      return new Promise((resolve, reject) => {
+        this.#sendCut(replica, state, vars(), args, call, { resolve, reject });
+      });
+    };
+    return sameShape(closure, goOn);
+  }
+
+  /** Asked and answered in one turn: `send` comes at once where this says yes. */
+  #away(id: string): boolean {
+    const state = this.#movableState(id);
+    this.#chosen = state === null ? null : this.#chooseFor(state);
+    return this.#chosen !== null;
+  }
+
+  #send(id: string, vars: unknown[]): unknown {
+    const state = this.#movableState(id);
+    const replica = this.#chosen;
+    this.#chosen = null;
+    if (state === null || replica === null) throw new Error(`nobody asked where ${id} is to run`);
+    const make = this.#options.makes.get(id);
+    if (make === undefined) throw new Error(`${id} has not been defined`);
+    const call = (): unknown => this.here(state, () => Reflect.apply(make(...vars), undefined, []));
+    return new Promise((resolve, reject) => {
+      this.#sendCut(replica, state, vars, [], call, { resolve, reject });
+    });
+  }
+
+  #movableState(id: string): FluxionState | null {
+    const fluxion = this.#options.fluxionOf(id);
+    if (fluxion === undefined || !fluxion.movable) return null;
+    const state = this.stateOf(fluxion);
+    return state.staysHome ? null : state;
+  }
+
+  #chooseFor(state: FluxionState): Replica | null {
+    const choice = this.#options.scheduler.choose(state.movable, ({ cuts }) => cuts.has(state.fluxion.id));
+    return typeof choice === 'string' ? null : choice;
+  }
+
+  #sendCut(
+    replica: Replica,
+    state: FluxionState,
+    vars: unknown[],
+    args: unknown[],
+    call: () => unknown,
+    waiting: CutWork['waiting'],
+  ): void {
+    const parts = findParts([...vars, ...args]);
+    if (parts === 'unclear') {
+      this.#here(call, waiting);
+      return;
+    }
+    const message = (to: Replica, run: RunId, envelope: Envelope | null): ToReplica => {
+      const refs = new CutRefs(
+        this.#options.dispatcher.namesOf(to),
+        () => parts ?? undefined,
+        (thing) => (parts !== null && isPart(parts, thing) ? run : undefined),
+      );
+      const sent = { vars: encode(vars, refs, 'vars'), args: encode(args, refs, 'args') };
+      return {
+        kind: 'run',
+        run,
+        to: state.fluxion.id,
+        ...sent,
+        exchanges: parts === null ? [] : [run],
+        envelope,
+        at: sharedClock(),
+      };
+    };
+    this.#options.dispatcher.send(replica, new CutWork(state, parts, message, call, waiting));
+  }
+
+  #here(call: () => unknown, waiting: CutWork['waiting']): void {
+    if (waiting === null) call();
+    else waiting.resolve(new Promise((resolve) => resolve(call())));
+  }
+}
+
+/** A request and its response; `unclear` where one is without the other, or there are several. */
+function findParts(values: readonly unknown[]): Parts | null | 'unclear' {
+  const res = values.find((value) => value instanceof ServerResponse);
+  const given = values.find((value) => value instanceof IncomingMessage);
+  const req: unknown = given ?? res?.req;
+  const reply: unknown = res ?? (given === undefined ? undefined : Reflect.get(given, 'res'));
+  if (req === undefined && reply === undefined) return null;
+  if (!(req instanceof IncomingMessage) || !(reply instanceof ServerResponse) || reply.req !== req) return 'unclear';
+  const next = values.find((value) => isFunction(value) && value.name === 'next');
+  return { req, res: reply, next: isFunction(next) ? next : null };
+}
+
+function isPart({ req, res, next }: Parts, thing: object): boolean {
+  return thing === req || thing === res || thing === next;
+}
+
+function isFunction(value: unknown): value is (...args: unknown[]) => void {
+  return typeof value === 'function';
+}
+
+/** Same name, same number of parameters: a router looks at nothing else. */
+function sameShape(fn: object, call: (self: unknown, args: unknown[]) => unknown): Handler & Code {
+  const stub = function (this: unknown, ...args: unknown[]): unknown {
+    return call(this, args);
+  };
+  for (const name of ['name', 'length']) {
+    Object.defineProperty(stub, name, { value: Reflect.get(fn, name), configurable: true });
+  }
+  return stub;
+}
+
+function refuse(res: ServerResponse): void {
+  res.statusCode = 503;
+  res.setHeader('Retry-After', '1');
+  res.end('Service Unavailable');
+}

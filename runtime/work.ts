@@ -1,0 +1,189 @@
+/**
+ * One piece of work that may go to a replica: a request for a handler, or a message for a fluxion behind a cut. The
+ * dispatcher sends it, and runs it again or here where that does not come off.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import process from 'node:process';
+import type { LinkFluxion } from '../flx/run-manifest.js';
+import type { Outcome } from './http-bridge/index.js';
+import type { Envelope } from './http-bridge/messages.js';
+import type { LinkedSlot } from './link/link-home.js';
+import type { ResultMessage, RunId, ToReplica } from './messages.js';
+import type { Replica } from './replicas.js';
+import type { FluxionCount } from './report.js';
+import type { Movable } from './scheduler.js';
+
+/** What is known of one fluxion while the program runs. */
+export interface FluxionState {
+  readonly fluxion: LinkFluxion;
+  readonly movable: Movable;
+  readonly count: FluxionCount;
+  /** Something of it could not travel: it does not leave home any more. */
+  staysHome: boolean;
+}
+
+/** A request and its response, with what the router passed beside them. */
+export interface Parts {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly next: ((...args: unknown[]) => void) | null;
+}
+
+export interface Work {
+  readonly state: FluxionState;
+  readonly parts: Parts | null;
+  /** It has been run once, and its replica died. */
+  isAgain: boolean;
+  canRunOn(replica: Replica): boolean;
+  /** Throws CannotTravel. */
+  message(replica: Replica, run: RunId, envelope: Envelope | null): ToReplica;
+  /** As if it had never been sent. */
+  runHere(): unknown;
+  settle(outcome: Extract<Outcome, { readonly kind: 'next' | 'threw' | 'rejected' }>): void;
+  /** Its own result, as an async function has one. */
+  result(how: ResultMessage['how'], value: unknown): void;
+  /** Nothing more will come of it. */
+  over(): void;
+  failed(why: string): void;
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** One call of a handler by its router. */
+export class HandlerWork implements Work {
+  isAgain = false;
+
+  constructor(
+    readonly state: FluxionState,
+    readonly slot: LinkedSlot,
+    readonly self: unknown,
+    readonly parts: Parts,
+    /** Calls the handler here, and counts. */
+    readonly call: () => unknown,
+    /** The stub's own result: Express 5 waits for it, and for older ones nobody does, as for the handler's. */
+    readonly waiting: Waiting,
+  ) {}
+
+  canRunOn({ slots }: Replica): boolean {
+    return slots.has(this.slot);
+  }
+
+  message({ slots }: Replica, run: RunId, envelope: Envelope): ToReplica {
+    return { kind: 'dispatch', run, slot: slots.get(this.slot) ?? '', envelope, at: sharedClock() };
+  }
+
+  runHere(): void {
+    try {
+      this.waiting.resolve(this.call());
+    } catch (error) {
+      this.#threw(error);
+    }
+  }
+
+  settle(outcome: Extract<Outcome, { readonly kind: 'next' | 'threw' | 'rejected' }>): void {
+    if (outcome.kind === 'next') goOn(this.parts, outcome);
+    else if (outcome.kind === 'rejected') this.waiting.reject(outcome.error);
+    else this.#threw(outcome.error);
+  }
+
+  result(): void {}
+
+  over(): void {
+    this.waiting.resolve(undefined);
+  }
+
+  failed(): void {
+    answerLost(this.parts.res);
+    this.waiting.resolve(undefined);
+  }
+
+  /** As the router does with what a handler throws; a plain server has nobody who would. */
+  #threw(error: unknown): void {
+    if (this.parts.next !== null) this.parts.next(error);
+    else throwLater(error);
+  }
+}
+
+/** One message for a fluxion behind a cut: a callback, or the rest of an async function. */
+export class CutWork implements Work {
+  isAgain = false;
+
+  constructor(
+    readonly state: FluxionState,
+    readonly parts: Parts | null,
+    readonly encode: (replica: Replica, run: RunId, envelope: Envelope | null) => ToReplica,
+    readonly call: () => unknown,
+    /** Null where nobody is interested in its result, as in that of a callback. */
+    readonly waiting: Waiting | null,
+  ) {}
+
+  canRunOn({ cuts }: Replica): boolean {
+    return cuts.has(this.state.fluxion.id);
+  }
+
+  message(replica: Replica, run: RunId, envelope: Envelope | null): ToReplica {
+    return this.encode(replica, run, envelope);
+  }
+
+  runHere(): void {
+    try {
+      const result = this.call();
+      this.waiting?.resolve(result);
+    } catch (error) {
+      this.#threw(error);
+    }
+  }
+
+  settle(outcome: Extract<Outcome, { readonly kind: 'next' | 'threw' | 'rejected' }>): void {
+    if (outcome.kind === 'next') goOn(this.parts, outcome);
+    else this.#threw(outcome.error);
+  }
+
+  result(how: ResultMessage['how'], value: unknown): void {
+    if (how === 'gave') this.waiting?.resolve(value);
+    else this.#threw(value);
+  }
+
+  over(): void {}
+
+  failed(why: string): void {
+    if (this.parts !== null) answerLost(this.parts.res);
+    this.waiting?.reject(new Error(`the result of "${this.state.fluxion.id}" was lost: ${why}`));
+  }
+
+  #threw(error: unknown): void {
+    if (this.waiting === null) throwLater(error);
+    else this.waiting.reject(error);
+  }
+}
+
+/** The threads of a machine share this clock; the one that counts from their start they do not. */
+export function sharedClock(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** What nobody catches, where it would have been thrown on an empty stack. */
+export function throwLater(error: unknown): void {
+  process.nextTick(() => {
+    throw error;
+  });
+}
+
+/** `next(undefined)` is not `next()` to everybody. */
+function goOn(parts: Parts | null, { arg, given }: Extract<Outcome, { readonly kind: 'next' }>): void {
+  if (given) parts?.next?.(arg);
+  else parts?.next?.();
+}
+
+function answerLost(res: ServerResponse): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+  res.statusCode = 500;
+  res.end('Internal Server Error');
+}
