@@ -8,7 +8,16 @@
  */
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part, PartId } from '../analyzer/cut-parts.js';
-import { ANY_PROPERTY, Op, Opaque, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
+import {
+  ANY_PROPERTY,
+  type FunctionId,
+  NOTHING,
+  Op,
+  Opaque,
+  type OpId,
+  type ValueId,
+  VariableKind,
+} from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { calleeText } from '../analyzer/source-text.js';
@@ -58,6 +67,14 @@ export function placeFluxions(input: PlacingInput): ReadonlyMap<PartId, Placed> 
   placer.lookAtParts();
   placer.bindTogether();
   return placer.placed();
+}
+
+interface Change {
+  readonly root: RootId;
+  readonly fn: FunctionId;
+  readonly op: OpId;
+  readonly at: OpId;
+  readonly value: ValueId;
 }
 
 const mostReasons = 6;
@@ -114,9 +131,9 @@ class Placer {
   /** Everything in what the part runs of which nobody can say what it does. */
   #obstacles(part: Part): Reason[] {
     const found = new Map<string, Reason>();
-    this.#input.pipeline.parts.eachEffect(part, (kind, root, _fn, op, _at, value) => {
+    this.#input.pipeline.parts.eachEffect(part, (kind, root, fn, op, at, value) => {
       if (kind === Effect.read || kind === Effect.hand || found.size >= mostReasons) return;
-      const obstacle = this.#obstacle(kind, root, op) ?? this.#changeOfUnknown(kind, op, value);
+      const obstacle = this.#obstacle(kind, root, op) ?? this.#changeOfUnknown(part, { root, fn, op, at, value });
       if (obstacle !== null && !found.has(obstacle.message)) found.set(obstacle.message, obstacle);
     });
     return [...found.values()];
@@ -144,15 +161,28 @@ class Placer {
   }
 
   /** An object that comes from code that is not read may be held there too: a cache hands out its entries. */
-  #changeOfUnknown(kind: number, op: OpId, value: ValueId): Reason | null {
+  #changeOfUnknown(part: Part, change: Change): Reason | null {
     const { origins, models, source } = this.#input.pipeline;
-    if (kind === Effect.read || value === 0) return null;
-    for (const id of origins.tokensOf(value)) {
+    for (const id of origins.tokensOf(this.#changedIn(part, change))) {
       const token = origins.tokens.get(id);
-      const isUnknown = token.kind === 'external' && models.unmodelledPackage(token.shape) !== null;
-      if (id === UNKNOWN || isUnknown) return reason(changesUnknown(source.changed(op)), source.place(op));
+      const owner = token.kind === 'external' ? models.unmodelledPackage(token.shape) : null;
+      if (id === UNKNOWN || (owner !== null && !models.isModelled(owner)))
+        return reason(changesUnknown(source.changed(change.op)), source.place(change.op));
     }
     return null;
+  }
+
+  /** What is changed, as the function knows it of which the change is told; NOTHING where others answer for it. */
+  #changedIn(part: Part, { root, fn, op, at, value }: Change): ValueId {
+    const { effects, facts } = this.#input.pipeline;
+    const isOwn = fn === part.fn.id;
+    const known = (changed: ValueId): ValueId => (!isOwn && effects.isGiven(changed, fn) ? NOTHING : changed);
+    if (op === at) return known(value);
+    // What a callee does to its arguments is told of the variables that were passed.
+    if (root < 0) return NOTHING;
+    const { base, id } = effects.roots.get(root);
+    if (base === 'variable') return known(id);
+    return isOwn && base === 'param' ? (facts.fn(fn).params[id] ?? NOTHING) : NOTHING;
   }
 
   /** Changing what every module sees: globals, `process.env`, an imported package's exports. */
