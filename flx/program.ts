@@ -160,4 +160,11 @@ export interface FluxionProgram {
   readonly cuts: readonly Cut[];
   /** Fluxions that some stream from a fluxion placed elsewhere reaches without a cut: there, whoever runs upstream runs them too. */
   readonly uncut: readonly FluxionId[];
+  /** Packages through which fluxions speak over the network; those that do not are left out. */
+  readonly connects: readonly Connects[];
+}
+
+export interface Connects {
+  readonly fluxion: FluxionId;
+  readonly packages: readonly string[];
 }

@@ -10,6 +10,7 @@ import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { Fluxion, FluxionProgram, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
 import { chooseCuts } from './choose-cuts.js';
 import { type Decision, decideState } from './decide-state.js';
+import { findConnects } from './find-connects.js';
 import { Flows } from './flows.js';
 import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
@@ -43,6 +44,10 @@ export function buildProgram(pipeline: Pipeline): FluxionProgram {
     unresolved: listUnresolved(pipeline),
     sources: facts.modules.map(({ id, file, kind, text, codeStart }) => ({ id, file, kind, text, codeStart })),
     ...chooseCuts(pipeline, placed, messages, names),
+    connects: parts.list.flatMap((part) => {
+      const packages = findConnects(pipeline, part);
+      return packages.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), packages }];
+    }),
   };
 }
 

@@ -7,7 +7,7 @@
 import type { Server } from 'node:http';
 import os from 'node:os';
 import process from 'node:process';
-import type { StartManifest } from '../flx/run-manifest.js';
+import type { LinkFluxion, StartManifest } from '../flx/run-manifest.js';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
@@ -16,9 +16,9 @@ import { type LinkedServer, type LinkedSlot, linkServer } from './link/link-home
 import { pairSlots } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
 import { Log } from './log.js';
-import type { RemoteSlot, ReplicaSetup, ToHome } from './messages.js';
+import type { ReplicaSetup, ToHome } from './messages.js';
 import { OwnerRuns } from './owner-runs.js';
-import { type Replica, Replicas } from './replicas.js';
+import { type ReadyReplica, type Replica, Replicas } from './replicas.js';
 import { Counts, Report } from './report.js';
 import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
@@ -49,6 +49,7 @@ class Engine {
   readonly #counts = new Counts();
   readonly #finder: FluxionFinder | null;
   readonly #dispatcher: Dispatcher;
+  readonly #fluxionOf: (id: string) => LinkFluxion | undefined;
   readonly #stubs: Stubs;
   readonly #ownerRuns: OwnerRuns;
   /** Something behind a cut may leave home. */
@@ -80,6 +81,7 @@ class Engine {
     });
     const link = prepared === null ? null : readLink(prepared.folder);
     const byId = new Map(link?.fluxions.map((fluxion) => [fluxion.id, fluxion]));
+    this.#fluxionOf = (id) => byId.get(id);
     this.#finder = prepared === null || link === null ? null : new FluxionFinder(prepared.manifest, link);
     this.#ownerRuns = new OwnerRuns(this.#dispatcher, context.loop.makes, (id) => {
       const fluxion = byId.get(id);
@@ -151,7 +153,7 @@ class Engine {
       threads,
       maxBlockMs: options.maxBlockMs,
       events: {
-        started: (replica, slots, cuts) => this.#started(replica, slots, cuts),
+        started: (replica, found) => this.#started(replica, found),
         received: (replica, message) => this.#received(replica, message),
         gone: (replica) => this.#dispatcher.gone(replica),
         gaveUp: (reason, hadOne) => this.#gaveUp(reason, hadOne),
@@ -173,7 +175,7 @@ class Engine {
     return { folder: prepared.folder, record: recorder.take() };
   }
 
-  #started(replica: Replica, slots: readonly RemoteSlot[], cuts: readonly string[]): void {
+  #started(replica: Replica, { slots, cuts, unconnected }: ReadyReplica): void {
     const all = this.#servers.flatMap((server) => server.slots);
     const pairs = pairSlots(all, slots);
     const names = this.#dispatcher.namesOf(replica);
@@ -181,8 +183,10 @@ class Engine {
       const remote = pairs.roots.get(root);
       if (remote !== undefined) names.add(remote, things);
     }
-    replica.slots = pairs.slots;
-    replica.cuts = new Set(cuts);
+    const lacks = (fluxion: LinkFluxion | undefined | null): boolean =>
+      unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
+    replica.slots = new Map([...pairs.slots].filter(([slot]) => !lacks(slot.fluxion)));
+    replica.cuts = new Set(cuts.filter((id) => !lacks(this.#fluxionOf(id))));
     this.#dispatcher.adopt();
   }
 

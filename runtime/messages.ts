@@ -27,6 +27,8 @@ export type ReplicaStarted =
       readonly threadId: number;
       readonly slots: readonly RemoteSlot[];
       readonly cuts: readonly string[];
+      /** Packages whose connection start-up makes: here it was not made, and is not to be used. */
+      readonly unconnected: readonly string[];
     }
   | { readonly kind: 'gave-up'; readonly threadId: number; readonly reason: string };
 
@@ -62,6 +64,8 @@ export type ToHome =
   | ResultMessage
   /** The computing for a run has ended, as far as it is known. */
   | { readonly kind: 'ran'; readonly run: RunId; readonly cpuMs: number; readonly waitMs: number }
+  /** Start-up went a way here that home's did not go: this thread cannot be a replica, and ends. */
+  | { readonly kind: 'gave-up'; readonly reason: string }
   | { readonly kind: 'pong'; readonly busy: number }
   /** Something was done that the outside can see: what runs there now must not be run again. */
   | { readonly kind: 'effect'; readonly effect: EffectKind; readonly what: string }

@@ -71,6 +71,17 @@ export class ReplicaRuns {
     }
   }
 
+  /** Something of start-up's was used that is not alive here: whose doing it was cannot be told, so nobody goes on. */
+  failAll(what: string, why: string): void {
+    for (const { exchange } of [...this.#open.values()]) {
+      try {
+        exchange.fail(what, why);
+      } catch (error) {
+        if (!(error instanceof CannotTravel)) throw error;
+      }
+    }
+  }
+
   // --- what is sent here ------------------------------------------------------------------------------------------------
 
   #dispatch({ run, slot, envelope, at }: Extract<ToReplica, { kind: 'dispatch' }>): void {

@@ -22,11 +22,12 @@ import { ReplicaRuns } from './replica-runs.js';
 
 export default async function startReplica({ setup, port }: ReplicaTask): Promise<ReplicaStarted> {
   const firewall = raising.raise(setup.record, { ownEnv: true });
-  const gaveUp = new Promise<string>((resolve) => firewall.gaveUp(resolve));
+  // The thread ends at once: nothing but this gets out.
+  firewall.gaveUp((reason) => port.postMessage([0, { kind: 'gave-up', reason } satisfies ToHome]));
   const loop = homeLoop.makeLoop();
   const apps = collectApps();
   const started = startUp(setup, loop, firewall).then(() => null);
-  const reason = await Promise.race([started, gaveUp]).catch((error: unknown) =>
+  const reason = await started.catch((error: unknown) =>
     error instanceof Error ? (error.stack ?? error.message) : String(error),
   );
   if (reason !== null) return { kind: 'gave-up', threadId, reason };
@@ -49,7 +50,8 @@ export default async function startReplica({ setup, port }: ReplicaTask): Promis
     closed: () => {},
   });
   lift(firewall, channel, runs);
-  return { kind: 'ready', threadId, slots: found.flatMap(({ slots }) => slots), cuts: [...loop.makes.keys()] };
+  const slots = found.flatMap((each) => each.slots);
+  return { kind: 'ready', threadId, slots, cuts: [...loop.makes.keys()], unconnected: findUnconnected(firewall) };
 }
 
 async function startUp(
@@ -117,6 +119,13 @@ function handlersOf(root: string, { slots }: Stacks): readonly (readonly [string
   return slots.map(({ path, fn }) => [remoteKey({ root, path }), fn] as const);
 }
 
+function findUnconnected({ blocked }: Firewall): readonly string[] {
+  const names = blocked.flatMap(({ package: name, what }) => (name !== null && NETWORK.test(what) ? [name] : []));
+  return [...new Set(names)];
+}
+
+const NETWORK = /^(net|tls|https?|http2|dgram|dns|fetch|undici)\b/;
+
 // --- from now on effects are real -------------------------------------------------------------------------------------
 
 function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: ReplicaRuns): void {
@@ -133,6 +142,7 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
     process: (name, args) => now({ kind: 'process', name, args }),
     listen: () => {},
     effect: (effect, what) => now({ kind: 'effect', effect, what }),
+    dead: (what) => runs.failAll(what, 'it is alive on the main thread only'),
   });
   runs.onBegin(() => firewall.armed());
   process.on('uncaughtExceptionMonitor', (error) => {

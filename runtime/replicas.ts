@@ -8,7 +8,7 @@
 import timers from 'node:timers';
 import { Channel } from './bus.js';
 import type { Log } from './log.js';
-import type { RemoteSlot, ReplicaSetup, ReplicaStarted, ToHome, ToReplica } from './messages.js';
+import type { ReplicaSetup, ReplicaStarted, ToHome, ToReplica } from './messages.js';
 import type { Thread, ThreadPool } from './pool.js';
 import type { Target } from './scheduler.js';
 
@@ -22,8 +22,10 @@ const START_MS = 20_000;
 const MOST_FAILED_STARTS = 3;
 const LOOK_EVERY_MS = 250;
 
+export type ReadyReplica = Extract<ReplicaStarted, { readonly kind: 'ready' }>;
+
 export interface ReplicaEvents {
-  started(replica: Replica, slots: readonly RemoteSlot[], cuts: readonly string[]): void;
+  started(replica: Replica, found: ReadyReplica): void;
   received(replica: Replica, message: ToHome): void;
   /** After it is off the list, before another is started. */
   gone(replica: Replica): void;
@@ -37,6 +39,8 @@ export class Replica implements Target {
   /** Slots of its own that stand for the same functions as home's, by home's slots. */
   slots: ReadonlyMap<object, string> = new Map();
   cuts: ReadonlySet<string> = new Set();
+  /** Why it could not start. */
+  reason: string | null = null;
   /** When it last said something. */
   heard = performance.now();
 
@@ -119,7 +123,8 @@ export class Replicas {
         window: WINDOW,
         receive: (message) => {
           replica.heard = performance.now();
-          this.#events.received(replica, message);
+          if (message.kind === 'gave-up') replica.reason = message.reason;
+          else this.#events.received(replica, message);
         },
         closed: () => this.#gone(replica),
       }),
@@ -130,11 +135,11 @@ export class Replicas {
       return { kind: 'gave-up', threadId: -1, reason: error instanceof Error ? error.message : String(error) };
     });
     clearTimeout(timer);
-    if (outcome.kind === 'gave-up') this.#startFailed(replica, outcome.reason);
-    else this.#ready(replica, outcome.slots, outcome.cuts);
+    if (outcome.kind === 'gave-up') this.#startFailed(replica, replica.reason ?? outcome.reason);
+    else this.#ready(replica, outcome);
   }
 
-  #ready(replica: Replica, slots: readonly RemoteSlot[], cuts: readonly string[]): void {
+  #ready(replica: Replica, found: ReadyReplica): void {
     if (this.#isOver || !replica.channel.isOpen) return;
     this.#failedStarts = 0;
     this.#hadOne = true;
@@ -142,7 +147,7 @@ export class Replicas {
     replica.isReady = true;
     replica.heard = performance.now();
     this.#log.debug(`${replica.id} is ready`);
-    this.#events.started(replica, slots, cuts);
+    this.#events.started(replica, found);
   }
 
   #startFailed(replica: Replica, reason: string): void {

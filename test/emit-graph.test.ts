@@ -103,6 +103,7 @@ function program(stages: readonly Stage[], entry = 'app.js'): FluxionProgram {
     sources: [],
     cuts: [],
     uncut: [],
+    connects: [],
   };
 }
 

@@ -93,6 +93,7 @@ const paper: FluxionProgram = {
   ],
   cuts: [{ kind: 'callback', module: 'app.js', dest: 'handler', message: ['res'], start: 54321, end: 54322 }],
   uncut: [],
+  connects: [],
 };
 
 test('a program comes out with the documented keys, in their order', (t) => {
@@ -192,7 +193,7 @@ test('a program comes out with the documented keys, in their order', (t) => {
 });
 
 test('the same program gives the same bytes, whatever the order of the keys in memory', (t) => {
-  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut } = paper;
+  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut, connects } = paper;
   const reversed = fluxions.map(
     ({ streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code }) => {
       return { streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code };
@@ -201,6 +202,7 @@ test('the same program gives the same bytes, whatever the order of the keys in m
   const other: FluxionProgram = {
     cuts,
     uncut,
+    connects,
     sources,
     unresolved,
     variables,
@@ -237,6 +239,7 @@ test('an empty program is still a document', (t) => {
     sources: [],
     cuts: [],
     uncut: [],
+    connects: [],
   };
   t.is(
     printJson(empty),

@@ -157,7 +157,18 @@ function positions(text: string, word: string): { readonly line: number; readonl
 function program(entry: string, texts: { readonly [id: string]: string }, root = '/srv/app'): FluxionProgram {
   const sources = Object.entries(texts).map(([id, text]) => moduleSource(id, text, join(root, id)));
   const modules = sources.map(({ id, text }) => ({ id, code: text }));
-  return { version: 1, entry, modules, fluxions: [], variables: [], unresolved: [], sources, cuts: [], uncut: [] };
+  return {
+    version: 1,
+    entry,
+    modules,
+    fluxions: [],
+    variables: [],
+    unresolved: [],
+    sources,
+    cuts: [],
+    uncut: [],
+    connects: [],
+  };
 }
 
 test('the files of a folder; none of them knows where the machine keeps it', (t) => {

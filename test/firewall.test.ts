@@ -1,7 +1,17 @@
 import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { node24, type Run, type RunOptions, runStartup, tcpService, udpService } from './support/firewall-run.js';
+
+function findAddon(): string | undefined {
+  const require = createRequire(import.meta.url);
+  try {
+    return require.resolve('@napi-rs/nice-linux-x64-gnu');
+  } catch {
+    return undefined;
+  }
+}
 
 /** Evaluated to its end in the replica, and seen there as at home. */
 function assertSame(t: ExecutionContext, { report, stderr }: Run): void {
@@ -162,6 +172,49 @@ test('connections, requests and datagrams of start-up: once', (t) => checkNetwor
 test('the same in an ES module', (t) => checkNetwork(t, 'app.mjs', NETWORK(IMPORTS), {}));
 test('the same on Node 24: modules', (t) => checkNetwork(t, 'app.mjs', NETWORK(IMPORTS), { node: node24 }));
 
+test('what start-up goes on with later: computations are done, and their effects happen once', async (t) => {
+  const text = `
+const fs = require('fs'), crypto = require('crypto'), zlib = require('zlib'), { promisify } = require('util');
+const log = (name) => { seen[name] = true; fs.appendFileSync('log', name + ',') };
+crypto.scrypt('a', 'b', 32, () => log('scrypt'));
+promisify(crypto.pbkdf2)('a', 'b', 1000, 32, 'sha1').then(() => log('pbkdf2'));
+zlib.gzip('text', () => log('gzip'));
+crypto.subtle.digest('SHA-256', Buffer.from('x')).then(() => log('digest'));
+crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, true, ['sign']).then((key) =>
+  crypto.subtle.exportKey('jwk', key)).then(({ k }) => { seen.key = k; log('key') });
+WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])).then(() => log('wasm'));
+const { port1, port2 } = new MessageChannel();
+port2.onmessage = () => { port2.close(); log('message') };
+port1.postMessage(1);
+process.nextTick(() => log('tick'));
+queueMicrotask(() => log('microtask'));
+import('./later.mjs').then(() => log('import'));
+process.report.writeReport('report-of-node');
+setTimeout(() => started(), 300);`;
+  const tree = {
+    'app.cjs': text,
+    'later.mjs': "import { appendFileSync } from 'fs'; appendFileSync('log', 'module,');",
+  };
+  for (const options of [{}, { node: node24 }]) {
+    const run = await runStartup(t, 'app.cjs', tree, options);
+    assertSame(t, run);
+    const names = [
+      'digest',
+      'gzip',
+      'import',
+      'key',
+      'message',
+      'microtask',
+      'module',
+      'pbkdf2',
+      'scrypt',
+      'tick',
+      'wasm',
+    ];
+    t.deepEqual(run.read('log')?.split(',').sort().slice(1), names);
+  }
+});
+
 // --- values ----------------------------------------------------------------------------------------------------------
 
 const VALUES = `
@@ -275,6 +328,18 @@ test('a replica that goes another way than home ends, and says why', async (t) =
     const once = line.includes('fromTheFuture') ? 'x' : null;
     t.is(run.read('future'), once);
   }
+});
+
+test('a native addon may be loaded; who calls it at start-up ends the replica', async (t) => {
+  const addon = findAddon();
+  if (addon === undefined) return t.pass('no native addon is installed here');
+  const load = `const native = require(${JSON.stringify(addon)}); const name = Object.keys(native).find((key) => typeof native[key] === 'function');`;
+  const loaded = await runStartup(t, 'app.cjs', { 'app.cjs': `${load} setTimeout(() => started(), 10);` });
+  assertSame(t, loaded);
+  const called = await runStartup(t, 'app.cjs', {
+    'app.cjs': `${load} try { native[name]() } catch {} setTimeout(() => started(), 10);`,
+  });
+  t.regex(called.report.gaveUp ?? '', /native .* is called at .*app\.cjs:1/);
 });
 
 test('an error that home did not have is an error of the replica', async (t) => {

@@ -57,6 +57,7 @@ const wellFormed: FluxionProgram = {
   sources: [],
   cuts: [],
   uncut: [],
+  connects: [],
   version: 1,
   entry: 'app.js',
   modules: [

@@ -27,7 +27,11 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
     inserts[id] = home.inserts;
   }
   const promised = findPromised(program);
-  const fluxions = program.fluxions.map((fluxion) => linkFluxion(fluxion, movable, made, promised));
+  const connectsOf = findConnects(program, movable);
+  const fluxions = program.fluxions.map((fluxion) => ({
+    ...linkFluxion(fluxion, movable, made, promised),
+    connects: connectsOf(fluxion.id),
+  }));
   const link: LinkManifest = { version: 1, fluxions, inserts };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
@@ -78,12 +82,24 @@ function findPromised({ fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
   return new Set([...rests, ...behindPromises]);
 }
 
+/** Of a fluxion and all that goes on behind it on its own loop. */
+function findConnects(program: FluxionProgram, movable: ReadonlySet<FluxionId>): (id: FluxionId) => readonly string[] {
+  const own = new Map(program.connects.map(({ fluxion, packages }) => [fluxion, packages]));
+  const behind = new Map(program.fluxions.map(({ id, streams }) => [id, streams.flatMap(({ dest }) => dest)]));
+  return (id) => {
+    if (own.size === 0) return [];
+    const seen = new Set<FluxionId>([id]);
+    for (const each of seen) for (const dest of behind.get(each) ?? []) if (movable.has(dest)) seen.add(dest);
+    return [...new Set([...seen].flatMap((each) => own.get(each) ?? []))].sort();
+  };
+}
+
 function linkFluxion(
   fluxion: Fluxion,
   movable: ReadonlySet<FluxionId>,
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
-): LinkFluxion {
+): Omit<LinkFluxion, 'connects'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
   const facts = { movable: movable.has(id), cut: made.has(id), promised: promised.has(id) };

@@ -62,7 +62,15 @@ function siteOf(
 
 /** Loading modules makes many calls: asking for one frame is several times faster than asking for all. */
 function isByLoader(above: Fn): boolean {
-  return isLoader(readFrames(above, 1));
+  const frames = readFrames(above, 1);
+  return isLoader(isNodesFile(frames[0]) ? readFrames(above, FRAMES_OF_A_READ) : frames);
+}
+
+/** `readFileSync` calls `openSync` and `readSync` as the app would. */
+const FRAMES_OF_A_READ = 8;
+
+function isNodesFile(frame: NodeJS.CallSite | undefined): boolean {
+  return /^node:(fs|internal\/fs\/)/.test(frame?.getFileName() ?? '');
 }
 
 function readFrames(above: Fn, count: number): readonly NodeJS.CallSite[] {
@@ -85,7 +93,8 @@ function giveFrames(_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[]
 }
 
 function isLoader(frames: readonly NodeJS.CallSite[]): boolean {
-  return frames[0] !== undefined && frames[0].getFileName()?.startsWith('node:internal/modules/') === true;
+  const caller = frames.find((frame) => !isNodesFile(frame));
+  return caller?.getFileName()?.startsWith('node:internal/modules/') === true;
 }
 
 function keyOf(frames: readonly NodeJS.CallSite[]): string {
@@ -141,4 +150,4 @@ function hideOwnFrames(error: unknown): void {
   Reflect.set(error, 'stack', kept.join('\n'));
 }
 
-export = { readKey, readCallSite, isByLoader, hideOwnFrames };
+export = { packageOf, readKey, readCallSite, isByLoader, hideOwnFrames };

@@ -18,9 +18,6 @@ type AtStartup = (args: unknown[], trap: Fn, real: () => unknown) => unknown;
 
 const { apply } = Reflect;
 
-/** Addons of these packages only compute: loading one, and what start-up does with it, nobody sees. */
-const HARMLESS_ADDONS =
-  /^(bcrypt|argon2|bufferutil|utf-8-validate|sharp|@img\/sharp-.*|@node-rs\/.*|snappy|@napi-rs\/snappy.*|re2|farmhash|xxhash|msgpackr-extract|@msgpackr-extract\/.*|cpu-features)$/;
 /** What old packages read by `process.binding` without touching anything. */
 const HARMLESS_BINDINGS: ReadonlySet<unknown> = new Set([
   'natives',
@@ -44,8 +41,11 @@ function disguise(
   if (options.ownEnv === true) beginWithEnv(facts.env);
   stopProcess(wall, lasting, facts);
   stopFolders(wall, temporary, lasting, facts);
-  stopAddons(wall, temporary);
+  stopBindings(wall, temporary);
   stopLastWords();
+  const storage = Object.getOwnPropertyDescriptor(globalThis, 'localStorage');
+  if (storage !== undefined)
+    temporary.put(globalThis, 'localStorage', { get: () => wall.giveUp('localStorage is a file') });
 }
 
 function lookLikeHome(patches: Patches, facts: ProcessFacts): void {
@@ -139,22 +139,7 @@ function stopFolders(wall: Wall, temporary: Patches, lasting: Patches, facts: Pr
   }));
 }
 
-function stopAddons(wall: Wall, patches: Patches): void {
-  patches.wrap(process, 'dlopen', () => ({
-    apply(target, self, args) {
-      if (!wall.stops) return apply(target, self, args);
-      const file = String(args[1]);
-      const name = packageOf(file);
-      if (!wall.allowsAddon(name, file) && !(name !== null && HARMLESS_ADDONS.test(name))) {
-        wall.giveUp(`${name ?? file} has a native addon of which nobody knows what it does outside`);
-      }
-      try {
-        return wall.outside(() => apply(target, self, args));
-      } catch (error) {
-        return wall.giveUp(`the native addon of ${name ?? file} does not load in a thread: ${String(error)}`);
-      }
-    },
-  }));
+function stopBindings(wall: Wall, patches: Patches): void {
   patches.wrap(process, 'binding', () => ({
     apply: function trap(target, self, args) {
       if (wall.stops && !HARMLESS_BINDINGS.has(args[0])) {
@@ -164,14 +149,6 @@ function stopAddons(wall: Wall, patches: Patches): void {
       return apply(target, self, args);
     },
   }));
-}
-
-function packageOf(file: string): string | null {
-  const parts = file.split(/[\\/]/);
-  const at = parts.lastIndexOf('node_modules');
-  const name = parts[at + 1];
-  if (at === -1 || name === undefined) return null;
-  return name.startsWith('@') ? `${name}/${parts[at + 2]}` : name;
 }
 
 /** The app's listeners for the end of the process run once, at home. */

@@ -66,8 +66,14 @@ function stopConnections(wall: Wall, patches: Patches, dead: WeakSet<object>): v
 /** What goes out by a client's connection that an earlier request opened. */
 function stopWrites(wall: Wall, patches: Patches, dead: WeakSet<object>): void {
   patches.wrap(net.Socket.prototype, '_writeGeneric', () => ({
-    apply(target, self, args) {
-      if (!wall.up && typeof self === 'object' && self !== null) {
+    apply: function trap(target, self, args) {
+      if (typeof self !== 'object' || self === null) return apply(target, self, args);
+      // A socket made of an open file descriptor is connected from the beginning.
+      if (wall.stops && !dead.has(self)) {
+        wall.note('net.Socket.write', wall.site(trap));
+        return undefined;
+      }
+      if (!wall.up) {
         if (wall.isArmed && Reflect.get(self, 'server') == null) wall.effect('network', 'net.Socket.write');
         if (dead.has(self)) wall.hooks?.dead?.('a connection made at start-up');
       }

@@ -99,15 +99,32 @@ function holdersOf(module: string): object[] {
       return owners(globalThis.crypto, 'getRandomValues');
     case 'SubtleCrypto':
       return owners(globalThis.crypto?.subtle, 'generateKey');
+    case 'WebAssembly':
+      return objects(Reflect.get(globalThis, 'WebAssembly'));
+    case 'LockManager':
+      return owners(locksOf(globalThis), 'request');
+    case 'report':
+      return owners(process.report, 'writeReport');
     default: {
-      const loaded: unknown = process.getBuiltinModule?.(`node:${module}`) ?? load(module);
-      return typeof loaded === 'object' && loaded !== null ? [loaded] : [];
+      return objects(process.getBuiltinModule?.(`node:${module}`) ?? load(module));
     }
   }
 }
 
+function objects(value: unknown): object[] {
+  return (typeof value === 'object' && value !== null) || isFunction(value) ? [value] : [];
+}
+
 function load(module: string): unknown {
   return Module.isBuiltin(`node:${module}`) ? require(`node:${module}`) : undefined;
+}
+
+/** What all threads of a process share, in versions that have it. */
+function locksOf(scope: object): object | undefined {
+  const navigator: unknown = Reflect.get(scope, 'navigator');
+  const locks: unknown =
+    typeof navigator === 'object' && navigator !== null ? Reflect.get(navigator, 'locks') : undefined;
+  return typeof locks === 'object' && locks !== null ? locks : undefined;
 }
 
 /** The object itself or the prototype that has the member. */

@@ -7,6 +7,7 @@
  */
 import Module = require('node:module');
 import clockDate = require('./clock-date.cjs');
+import inertAddons = require('./inert-addons.cjs');
 import inertChildren = require('./inert-children.cjs');
 import inertOutput = require('./inert-output.cjs');
 import inertProcess = require('./inert-process.cjs');
@@ -60,6 +61,7 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
     for (const name of Object.keys(table.TABLE)) wrapModule(wall, name, temporary, lasting);
     alignClock(wall, lasting, performance.timeOrigin - record.facts.timeOrigin);
   });
+  inertAddons.guardAddons(wall, temporary, lasting);
   inertTimers.stopTimers(wall, temporary);
   inertSockets.stopSockets(wall, temporary, lasting);
   inertServers.captureServers(wall, lasting, servers);

@@ -33,7 +33,7 @@ function handlerFor(wall: Wall, module: string, member: string): Handler | undef
     case 'read':
       return { apply: replay(wall, callee) };
     case 'later':
-      return { apply: never(wall, callee) };
+      return { apply: module === 'LockManager' ? neverSettles(wall, callee) : never(wall, callee) };
     case 'compute':
       return { apply: compute(wall) };
     case 'promise':
@@ -141,6 +141,14 @@ function never(wall: Wall, callee: string): Trap {
   };
 }
 
+function neverSettles(wall: Wall, callee: string): Trap {
+  return function trap(target, self, args) {
+    if (!wall.stops) return apply(target, self, args);
+    wall.note(callee, wall.site(trap));
+    return new Promise(() => {});
+  };
+}
+
 function neverCallsBack(wall: Wall, callee: string, site: ReturnType<Wall['site']>): undefined {
   wall.note(callee, site);
   return undefined;
@@ -150,7 +158,8 @@ function neverCallsBack(wall: Wall, callee: string, site: ReturnType<Wall['site'
 function compute(wall: Wall): Trap {
   return function trap(target, self, args) {
     const callback = args[args.length - 1];
-    if (!wall.stops || !isFunction(callback)) return apply(target, self, args);
+    if (!wall.stops) return apply(target, self, args);
+    if (!isFunction(callback)) return counted(wall, apply(target, self, args));
     const callBack = (...results: unknown[]): unknown => {
       wall.pending -= 1;
       return wall.up ? apply(callback, undefined, results) : undefined;
@@ -159,6 +168,15 @@ function compute(wall: Wall): Trap {
     wall.pending += 1;
     return given;
   };
+}
+
+/** Observing a promise does not handle its rejection: the app gets the one behind. */
+function counted(wall: Wall, given: unknown): unknown {
+  if (!(given instanceof Promise)) return given;
+  wall.pending += 1;
+  return given.finally(() => {
+    wall.pending -= 1;
+  });
 }
 
 function giveUpHandler(wall: Wall, kind: EffectKind, callee: string): Handler {

@@ -201,7 +201,23 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
   Math: { random: 'random' },
   Date: { clock: 'now' },
   Crypto: { random: 'getRandomValues randomUUID' },
-  SubtleCrypto: { promise: 'generateKey' },
+  SubtleCrypto: {
+    promise: 'generateKey',
+    compute:
+      'encrypt decrypt sign verify digest deriveKey deriveBits importKey exportKey wrapKey unwrapKey encapsulateBits ' +
+      'encapsulateKey decapsulateBits decapsulateKey getPublicKey',
+  },
+  WebAssembly: { compute: 'compile instantiate compileStreaming instantiateStreaming' },
+  LockManager: { later: 'request query' },
+  report: { effect: 'writeReport', read: 'getReport' },
+  module: {
+    // Hooks run in a thread of their own, where no firewall is.
+    effect: 'register enableCompileCache flushCompileCache',
+    pure:
+      '_stat wrap _debug isBuiltin _readPackage _findPath _nodeModulePaths _resolveLookupPaths _load _resolveFilename ' +
+      'createRequire _initPaths _preloadModules syncBuiltinESMExports Module runMain findSourceMap SourceMap ' +
+      'registerHooks findPackageJSON getCompileCacheDir stripTypeScriptTypes getSourceMapsSupport setSourceMapsSupport',
+  },
   globalThis: { special: 'Date fetch setTimeout setImmediate setInterval WebSocket EventSource BroadcastChannel' },
 };
 
