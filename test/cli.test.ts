@@ -45,10 +45,10 @@ test('what the words of a command line ask for', (t) => {
 
 test('what cannot be asked for, and what is said then', (t) => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    ['', 'cli/unknown-command', /no command is given; use one of: compile, explain/],
+    ['', 'cli/unknown-command', /no command is given; use one of: run, compile, explain/],
     ['compil app.js', 'cli/unknown-command', /"compil"; did you mean "compile"\?/],
     ['app.js', 'cli/unknown-command', /did you mean "fluxion compile app\.js"\?/],
-    ['banana', 'cli/unknown-command', /the commands are: compile, explain/],
+    ['banana', 'cli/unknown-command', /the commands are: run, compile, explain/],
     ['banana --help', 'cli/unknown-command', /"banana"/],
     ['compile', 'cli/missing-entry', /as in "fluxion compile app\.js"/],
     ['explain --json', 'cli/missing-entry', /"fluxion explain"/],
