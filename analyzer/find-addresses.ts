@@ -117,7 +117,8 @@ export class Addresses {
     const text = this.#facts.strings.get(value);
     if (text !== undefined) return text;
     const isAlone = this.#facts.callCount.get(call) <= argument + 1;
-    return isAlone || this.#isHandler(value) || this.#source.argument(op, argument) === '' ? '' : UNKNOWN_PATH;
+    const words = this.#source.argument(op, argument);
+    return isAlone || words === '' || (this.#isHandler(value) && !namesPath(words)) ? '' : UNKNOWN_PATH;
   }
 
   /** `app.use(router, router)`: the first argument is no path. */
@@ -127,6 +128,11 @@ export class Addresses {
       this.#routersOf(value).size > 0 || this.#origins.tokensOf(value).some((id) => tokens.functionOf(id) !== null)
     );
   }
+}
+
+/** `config.basePath` of `app.use(config.basePath, router)` */
+export function namesPath(text: string): boolean {
+  return /(path|url|uri|prefix|base|mount|endpoint)s?\b/i.test(text);
 }
 
 function joinPaths(prefix: string, path: string): string {

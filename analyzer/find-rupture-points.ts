@@ -7,7 +7,7 @@
  */
 import type { Rupture } from '../models/types.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
-import { Addresses } from './find-addresses.js';
+import { Addresses, namesPath } from './find-addresses.js';
 import type { Models } from './models.js';
 import { calleeText, type SourceText } from './source-text.js';
 import { type TokenId, UNKNOWN } from './tokens.js';
@@ -276,6 +276,9 @@ class Finder {
   ): string | null {
     const text = this.#source.argument(op, argument);
     if (candidates.length > 0) return `"${text}" may be one of several functions`;
+    // `app.use(config.basePath, router)`: what stands where a path may stand, and says that it is one.
+    if (rupture.label === argument && this.#facts.callCount.get(this.#facts.d.get(op)) > 1 && namesPath(text))
+      return null;
     let external: string | null = null;
     let unknown = false;
     for (const id of this.#origins.tokensOf(value)) {

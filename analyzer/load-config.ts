@@ -86,12 +86,18 @@ function isFile(path: string): boolean {
 
 /** A configuration is a few lines of data; one that waits for longer than this waits for something that never comes. */
 const PATIENCE_MS = 10_000;
+const STEP_MS = 100;
 
 async function importConfig(file: string, shown: string): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<Diagnostic>((give) => {
-    const problem = `it has not finished after ${PATIENCE_MS / 1000} seconds`;
-    timer = setTimeout(() => give(configFailed(wholeFile(shown), problem)), PATIENCE_MS);
+    let waited = 0;
+    // In small steps: time in which this thread was busy with something else is not the configuration's.
+    timer = setInterval(() => {
+      waited += STEP_MS;
+      if (waited < PATIENCE_MS) return;
+      give(configFailed(wholeFile(shown), `it has not finished after ${PATIENCE_MS / 1000} seconds`));
+    }, STEP_MS);
   });
   const imported = import(pathToFileURL(file).href).then(
     (module: object) => ({ module }),
@@ -99,7 +105,7 @@ async function importConfig(file: string, shown: string): Promise<unknown> {
   );
   const ended = guardProcess(file, shown);
   const result = await Promise.race([imported, tooLong, ended.failure]);
-  clearTimeout(timer);
+  clearInterval(timer);
   ended.release();
   if ('module' in result) return exportedValue(result.module, shown);
   throw new BadInput(result);
