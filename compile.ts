@@ -17,6 +17,8 @@ export interface CompileOptions {
   readonly cwd: string;
   /** A configuration file other than the fluxion.config.js beside package.json. */
   readonly config?: string;
+  /** False where only the structure is wanted (JSON, graphs without sources, the explanation): code is then left empty. */
+  readonly code?: boolean;
 }
 
 export interface Compilation {
@@ -38,7 +40,7 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const pipeline = analyze({ entry, cwd }, models, report);
-  const program = buildProgram(pipeline);
+  const program = buildProgram(pipeline, options.code ?? true);
   verifyProgram(program);
   return { program, diagnostics };
 }

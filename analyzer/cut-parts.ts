@@ -9,7 +9,7 @@
  */
 
 import { isCall } from './call-graph.js';
-import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId } from './facts.js';
+import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId, VariableFact } from './facts.js';
 import type { RupturePoint, Ruptures } from './find-rupture-points.js';
 import type { RootId } from './roots.js';
 import type { Effects } from './summarise-effects.js';
@@ -25,11 +25,10 @@ export interface Part {
   /** For a rest: the await that it stands behind. */
   readonly cut: AwaitCut | null;
   readonly streams: PartStream[];
-  readonly upstream: { readonly part: PartId; readonly stream: PartStream }[];
+  /** The first stream that leads to it; null for main, and for what nothing leads to. */
+  entry: PartStream | null;
   /** Functions whose code runs as part of it (the segment in which they begin, 0 but for a rest's own). */
   readonly runs: readonly Run[];
-  /** The same, for looking up. */
-  readonly ran: ReadonlySet<number>;
 }
 
 export interface Run {
@@ -46,7 +45,14 @@ export interface PartStream {
   readonly cut: AwaitCut | null;
   readonly owner: FunctionId;
   readonly loop: number;
+  /** How many calls lie between the part's own code and the code that it leaves from; UNSURE where one of them may run any
+   *  of many functions. */
+  readonly distance: number;
 }
+
+export const UNSURE = 0xffff;
+/** A call that may run more functions than these is no way by which one would say that its callers run them all. */
+const mostSure = 8;
 
 export interface Parts {
   readonly list: readonly Part[];
@@ -78,9 +84,42 @@ export function cutParts(
   return cutter.parts();
 }
 
+/** What has been found on the way from one part. */
+class Found {
+  readonly runs: Run[] = [];
+  readonly #seen = new Set<Run>();
+  readonly #lists = new Set<readonly FunctionId[]>();
+
+  add(run: Run): void {
+    if (this.#seen.has(run)) return;
+    this.#seen.add(run);
+    this.runs.push(run);
+  }
+
+  /** Where many may call as many, each of them has the same list: to go through it once is enough. */
+  isNewList(callees: readonly FunctionId[]): boolean {
+    if (this.#lists.has(callees)) return false;
+    this.#lists.add(callees);
+    return true;
+  }
+}
+
+interface Reached {
+  readonly runs: readonly Run[];
+  /** How many of the runs are at most 0, 1, 2… sure calls away. */
+  readonly levels: readonly number[];
+}
+
+/** A call, and what it may run. Long lists are the same object wherever they say the same. */
+interface Calls {
+  readonly from: number;
+  readonly to: number;
+  readonly callees: readonly FunctionId[];
+}
+
 /** What a function runs, by segment: the calls that matter here, without the rest of its ops. */
 interface Skeleton {
-  readonly calls: readonly { readonly from: number; readonly to: number; readonly fn: FunctionId }[];
+  readonly calls: readonly Calls[];
   readonly points: readonly { readonly from: number; readonly to: number; readonly point: RupturePoint }[];
 }
 
@@ -91,8 +130,12 @@ class Cutter {
   readonly #inPlaceOf: (op: OpId) => readonly FunctionId[];
   readonly #list: Part[] = [];
   readonly #byFunction = new Map<FunctionId, PartId>();
+  readonly #lists = new Map<string, readonly FunctionId[]>();
+  readonly #levels: (readonly number[])[] = [];
   readonly #rests = new Map<FunctionId, (PartId | null)[]>();
   readonly #skeletons = new Map<FunctionId, Skeleton>();
+  /** Many parts run the same helpers: each run is one object. */
+  readonly #runs = new Map<number, Run>();
   readonly #runners = new Map<FunctionId, PartId[]>();
   readonly #repeated = new Set<FunctionId>();
   #outsiders: Part | null = null;
@@ -119,14 +162,14 @@ class Cutter {
   #outsidersPart(outsiders: ReadonlySet<FunctionId>): Part {
     const roots: Run[] = [];
     for (const fn of outsiders) {
+      const first = this.#run(fn, 0);
       // The rest of an async function runs what stands behind its cut, not what stands before it.
-      const runners = (this.#runners.get(fn) ?? []).filter((part) => this.#list[part]?.ran.has(runKey(fn, 0)));
+      const runners = (this.#runners.get(fn) ?? []).filter((part) => this.#list[part]?.runs.includes(first));
       if (!this.#byFunction.has(fn) && runners.every((part) => part === 0)) roots.push({ fn, segment: 0 });
     }
-    const runs = this.#reach(roots);
-    const ran = new Set(runs.map((run) => runKey(run.fn, run.segment)));
+    const { runs } = this.#reach(roots);
     const main = this.#list[0] as Part;
-    return { ...main, id: this.#list.length, fn: main.fn, streams: [], upstream: [], runs, ran };
+    return { ...main, id: this.#list.length, fn: main.fn, streams: [], entry: null, runs };
   }
 
   // ------------------------------------------------------------------------------------------------- parts
@@ -156,30 +199,39 @@ class Cutter {
     const id = this.#list.length;
     const roots: Run[] =
       kind === 'main' ? this.#facts.modules.map(({ top }) => ({ fn: top, segment: 0 })) : [{ fn: fn.id, segment }];
-    const runs = this.#reach(roots);
-    const ran = new Set(runs.map((run) => runKey(run.fn, run.segment)));
-    this.#list.push({ id, kind, fn, segment, cut, streams: [], upstream: [], runs, ran });
+    const { runs, levels } = this.#reach(roots);
+    this.#levels.push(levels);
+    this.#list.push({ id, kind, fn, segment, cut, streams: [], entry: null, runs });
     return id;
   }
 
-  /** All code that runs when these run. */
-  #reach(roots: readonly Run[]): Run[] {
-    const seen = new Set<number>();
-    const found: Run[] = [];
-    const visit = (run: Run): void => {
-      const key = runKey(run.fn, run.segment);
-      if (seen.has(key)) return;
-      seen.add(key);
-      found.push(run);
-    };
-    for (const root of roots) visit(root);
-    for (let next = 0; next < found.length; next++) {
-      const { fn, segment } = found[next] as Run;
-      for (const call of this.#skeleton(fn).calls) {
-        if (call.from <= segment && segment <= call.to) visit({ fn: call.fn, segment: 0 });
-      }
+  /** All code that runs when these run, what they call themselves first. */
+  #reach(roots: readonly Run[]): Reached {
+    const found = new Found();
+    for (const { fn, segment } of roots) found.add(this.#run(fn, segment));
+    const levels: number[] = [];
+    for (let at = 0; at < found.runs.length; ) {
+      const end = found.runs.length;
+      levels.push(end);
+      for (; at < end; at++) this.#follow(found.runs[at] as Run, true, found);
     }
-    return found;
+    for (let at = 0; at < found.runs.length; at++) this.#follow(found.runs[at] as Run, false, found);
+    return { runs: found.runs, levels };
+  }
+
+  #follow({ fn, segment }: Run, onlySure: boolean, found: Found): void {
+    for (const { from, to, callees } of this.#skeleton(fn).calls) {
+      if (from > segment || segment > to) continue;
+      if (callees.length <= mostSure) for (const callee of callees) found.add(this.#run(callee, 0));
+      else if (!onlySure && found.isNewList(callees)) for (const callee of callees) found.add(this.#run(callee, 0));
+    }
+  }
+
+  #run(fn: FunctionId, segment: number): Run {
+    const key = runKey(fn, segment);
+    let run = this.#runs.get(key);
+    if (run === undefined) this.#runs.set(key, (run = { fn, segment }));
+    return run;
   }
 
   #skeleton(fn: FunctionId): Skeleton {
@@ -188,18 +240,26 @@ class Cutter {
     return skeleton;
   }
 
+  #sameList(callees: readonly FunctionId[]): readonly FunctionId[] {
+    if (callees.length <= mostSure) return callees;
+    const key = callees.join(' ');
+    const known = this.#lists.get(key);
+    if (known === undefined) this.#lists.set(key, callees);
+    return known ?? callees;
+  }
+
   #readSkeleton(fn: FunctionId): Skeleton {
-    const calls: { from: number; to: number; fn: FunctionId }[] = [];
+    const calls: Calls[] = [];
     const points: { from: number; to: number; point: RupturePoint }[] = [];
     for (const op of this.#effects.ops.of(fn)) {
       const segment = this.#facts.segment.get(op);
       const [from, to] = [segment >>> 16, segment & 0xffff];
-      for (const callee of this.#effects.executes(op)) calls.push({ from, to, fn: callee });
+      const callees = this.#effects.executes(op);
+      if (callees.length > 0) calls.push({ from, to, callees: this.#sameList(callees) });
       if (!isCall(this.#facts.kind.get(op))) continue;
-      for (const callee of this.#inPlaceOf(op)) {
-        calls.push({ from, to, fn: callee });
-        this.#repeated.add(callee);
-      }
+      const inPlace = this.#inPlaceOf(op);
+      if (inPlace.length > 0) calls.push({ from, to, callees: this.#sameList(inPlace) });
+      for (const fn of inPlace) this.#repeated.add(fn);
       for (const point of this.#ruptures.byOp.get(op) ?? []) points.push({ from, to, point });
     }
     return { calls, points };
@@ -209,18 +269,23 @@ class Cutter {
 
   connect(outsiders: ReadonlySet<FunctionId>): void {
     for (const part of this.#list) {
+      const levels = this.#levels[part.id] as readonly number[];
+      let distance = 0;
+      let index = -1;
       for (const run of part.runs) {
+        index++;
+        while (distance < levels.length && index >= (levels[distance] as number)) distance++;
         const runners = this.#runners.get(run.fn);
         if (runners === undefined) this.#runners.set(run.fn, [part.id]);
         else if (runners.at(-1) !== part.id) runners.push(part.id);
-        this.#connectRun(part, run);
+        this.#connectRun(part, run, distance < levels.length ? distance : UNSURE);
       }
     }
     this.#outsiders = this.#outsidersPart(outsiders);
     this.#connectOutsiders(this.#outsiders);
     for (const part of this.#list) {
       for (const stream of part.streams) {
-        for (const to of stream.to) (this.#list[to] as Part).upstream.push({ part: part.id, stream });
+        for (const to of stream.to) (this.#list[to] as Part).entry ??= stream;
       }
     }
   }
@@ -232,7 +297,7 @@ class Cutter {
     const connected = new Set<RupturePoint>();
     for (const part of this.#list) for (const { point } of part.streams) if (point !== null) connected.add(point);
     const found: Part = { ...main, streams: [] };
-    for (const run of outsiders.runs) this.#connectRun(found, run);
+    for (const run of outsiders.runs) this.#connectRun(found, run, 0);
     for (const stream of found.streams) {
       if (stream.point === null || connected.has(stream.point)) continue;
       connected.add(stream.point);
@@ -240,7 +305,7 @@ class Cutter {
     }
   }
 
-  #connectRun(part: Part, run: Run): void {
+  #connectRun(part: Part, run: Run, distance: number): void {
     for (const { from, to, point } of this.#skeleton(run.fn).points) {
       if (from > run.segment || run.segment > to) continue;
       const dest = point.callbacks.map(({ fn }) => this.#byFunction.get(fn) as PartId);
@@ -252,12 +317,22 @@ class Cutter {
         cut: null,
         owner: point.owner,
         loop: this.#facts.loop.get(point.op),
+        distance,
       });
     }
     const rest = this.#rests.get(run.fn)?.[run.segment];
     if (rest == null) return;
     const cut = this.#facts.fn(run.fn).cuts[run.segment] as AwaitCut;
-    part.streams.push({ type: 'post', from: part.id, to: [rest], point: null, cut, owner: run.fn, loop: 0 });
+    part.streams.push({
+      type: 'post',
+      from: part.id,
+      to: [rest],
+      point: null,
+      cut,
+      owner: run.fn,
+      loop: 0,
+      distance,
+    });
   }
 
   #eachEffect(part: Part, visit: VisitEffect): void {
@@ -277,13 +352,9 @@ function inSourceOrder(facts: Facts): readonly FunctionFact[] {
 }
 
 /** The variable's declaration lies within what the part runs. */
-export function declares(facts: Facts, part: Part, variable: ValueId): boolean {
-  const fact = facts.variables.get(variable);
-  if (fact === undefined) return false;
-  for (let segment = fact.segmentFrom; segment <= fact.segment; segment++) {
-    if (part.ran.has(runKey(fact.owner, segment))) return true;
-  }
-  return false;
+export function declares(part: Part, variable: VariableFact): boolean {
+  const { owner, segmentFrom, segment } = variable;
+  return part.runs.some((run) => run.fn === owner && segmentFrom <= run.segment && run.segment <= segment);
 }
 
 function runKey(fn: FunctionId, segment: number): number {

@@ -1,12 +1,16 @@
 /**
- * How long a whole compile takes, and how much memory, against the floor: reading, parsing and scope analysis of the same
- * files. Both run in turns in this process; the ratio is what counts, as machines differ.
+ * How long a whole compile takes (from reading the files to the JSON text), and how much memory, against the floor: reading,
+ * parsing and scope analysis of the same files. Ratios are what counts, as machines differ.
  *
- *     npm run bench:compile            200 files in turns, then the curve up to 5,000
+ *     npm run bench:compile            several sizes up to 5,000 files
  *     npm run bench:compile -- 200     one size only
+ *
+ *     floor, whole   one process each that does nothing else, as a command does: the median of three, and their ratio
+ *     warm           both in turns in one process, until the engine has compiled them: ratio of the medians, and its spread
+ *     memory         peak of `fluxion compile --emit json` itself, and what ten times the source and 100 MB would be
  */
 
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,47 +18,35 @@ import { fileURLToPath } from 'node:url';
 import { analyze } from 'escope';
 import { parse } from 'espree';
 import { compile } from '../compile.js';
-import { printJson } from '../flx/emit/json.js';
+import { jsonPieces } from '../flx/emit/json.js';
 import { generateApp } from './generate-app.js';
 
 const sizes = [50, 200, 500, 1000, 2000, 5000];
+const processes = 3;
 
-interface Measured {
-  readonly files: number;
-  readonly kilobytes: number;
+type Work = 'floor' | 'whole' | 'turns';
+interface Times {
   readonly floor: readonly number[];
   readonly whole: readonly number[];
-  readonly peakMb: number;
 }
 
-/** One size in a process of its own, so that neither memory nor warm code is shared with another. */
-async function measure(files: number, what: 'both' | 'whole'): Promise<Measured> {
-  const child = fork(fileURLToPath(import.meta.url), ['--measure', String(files), what]);
+/** In a process of its own, so that neither memory nor warm code is shared. */
+function measure(work: Work, entry: string, rounds: number): Promise<Times> {
+  const child = fork(fileURLToPath(import.meta.url), ['--measure', work, entry, String(rounds)]);
   return new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Measured));
+    child.once('message', (message) => resolve(message as Times));
     child.once('exit', (code) => reject(new Error(`the measuring process ended with ${code}`)));
   });
 }
 
-async function measureHere(files: number, what: string): Promise<Measured> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'fluxion-bench-'));
-  try {
-    const entry = generateApp(folder, files);
-    const all = listFiles(folder);
-    const kilobytes = all.reduce((sum, file) => sum + readFileSync(file).length, 0) / 1024;
-    const floor: number[] = [];
-    const whole: number[] = [];
-    const rounds = what === 'whole' ? 1 : files > 1000 ? 2 : 5;
-    for (let round = 0; round < rounds; round++) {
-      if (what === 'both') floor.push(timed(() => runFloor(all)));
-      const begin = performance.now();
-      printJson((await compile({ entry, cwd: folder })).program);
-      whole.push(performance.now() - begin);
-    }
-    return { files: all.length, kilobytes, floor, whole, peakMb: process.resourceUsage().maxRSS / 1024 };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+async function measureHere(work: string, entry: string, rounds: number): Promise<Times> {
+  const floor: number[] = [];
+  const whole: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    if (work !== 'whole') floor.push(await timed(() => runFloor(path.dirname(entry))));
+    if (work !== 'floor') whole.push(await timed(() => runWhole(entry)));
   }
+  return { floor, whole };
 }
 
 function listFiles(folder: string): string[] {
@@ -62,51 +54,100 @@ function listFiles(folder: string): string[] {
   return names.filter((name) => name.endsWith('.js')).map((name) => path.join(folder, name));
 }
 
-function runFloor(files: readonly string[]): void {
-  for (const file of files) {
+function runFloor(folder: string): void {
+  for (const file of listFiles(folder)) {
     const tree = parse(readFileSync(file, 'utf8'), { ecmaVersion: 'latest', sourceType: 'commonjs', range: true });
     analyze(tree as unknown as Parameters<typeof analyze>[0], { ecmaVersion: 2025, sourceType: 'commonjs' });
   }
 }
 
-function timed(run: () => void): number {
+/** As `fluxion compile --emit json` does. */
+async function runWhole(entry: string): Promise<void> {
+  const { program } = await compile({ entry, cwd: path.dirname(entry), code: false });
+  const encoder = new TextEncoder();
+  for (const piece of jsonPieces(program)) encoder.encode(piece);
+}
+
+async function timed(run: () => void | Promise<void>): Promise<number> {
   const begin = performance.now();
-  run();
+  await run();
   return performance.now() - begin;
+}
+
+/** Peak memory of the command, in MB; it says so itself when it ends. */
+function commandPeak(entry: string): Promise<number> {
+  const report = 'import{writeSync}from"fs";process.on("exit",()=>writeSync(3,process.resourceUsage().maxRSS+"\\n"))';
+  const command = fileURLToPath(new URL('../bin/fluxion.cjs', import.meta.url));
+  const words = ['--import', `data:text/javascript,${encodeURIComponent(report)}`, command, 'compile', entry];
+  const child = spawn(process.execPath, [...words, '--emit', 'json'], {
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+  });
+  let said = '';
+  child.stdio[3]?.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  return new Promise((resolve, reject) => {
+    child.once('close', (code) => {
+      if (code !== 0) reject(new Error(`the command ended with ${code}`));
+      else resolve(Math.max(...said.trim().split('\n').map(Number)) / 1024);
+    });
+  });
 }
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-function row(both: Measured, alone: Measured): string {
-  const ratios = both.whole.map((whole, index) => whole / (both.floor[index] ?? whole));
-  const budget = (alone.kilobytes * 10) / 1024 + 100;
+async function alone(work: 'floor' | 'whole', entry: string): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < processes; n++) times.push((await measure(work, entry, 1))[work][0] ?? 0);
+  return median(times);
+}
+
+async function row(files: number, folder: string): Promise<string> {
+  const entry = generateApp(folder, files);
+  const all = listFiles(folder);
+  const kilobytes = all.reduce((sum, file) => sum + readFileSync(file).length, 0) / 1024;
+  const [floor, whole] = [await alone('floor', entry), await alone('whole', entry)];
+  const turns = await measure('turns', entry, files > 1000 ? 3 : 9);
+  // The first round of each is not warm.
+  const [warmFloor, warmWhole] = [turns.floor.slice(1), turns.whole.slice(1)];
+  const ratios = warmWhole.map((time, index) => time / (warmFloor[index] ?? time));
+  const budget = (kilobytes * 10) / 1024 + 100;
   return [
-    String(both.files).padStart(6),
-    `${both.kilobytes.toFixed(0)} kB`.padStart(10),
-    `${median(both.floor).toFixed(0)} ms`.padStart(9),
-    `${median(both.whole).toFixed(0)} ms`.padStart(9),
-    `${(both.whole[0]! / both.floor[0]!).toFixed(2)}x`.padStart(8),
-    `${median(ratios).toFixed(2)}x`.padStart(8),
+    String(all.length).padStart(6),
+    `${kilobytes.toFixed(0)} kB`.padStart(9),
+    `${floor.toFixed(0)} ms`.padStart(8),
+    `${whole.toFixed(0)} ms`.padStart(8),
+    `${(whole / floor).toFixed(2)}x`.padStart(7),
+    `${median(warmFloor).toFixed(0)} ms`.padStart(8),
+    `${median(warmWhole).toFixed(0)} ms`.padStart(8),
+    `${(median(warmWhole) / median(warmFloor)).toFixed(2)}x`.padStart(7),
     `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`.padStart(12),
-    `${((median(both.whole) * 1024) / both.kilobytes).toFixed(0)} ms`.padStart(9),
-    `${alone.peakMb.toFixed(0)} of ${budget.toFixed(0)} MB`.padStart(16),
+    `${((whole * 1024) / kilobytes).toFixed(0)} ms`.padStart(8),
+    `${(await commandPeak(entry)).toFixed(0)} of ${budget.toFixed(0)} MB`.padStart(15),
   ].join('  ');
 }
 
 async function main(): Promise<void> {
-  const [flag, size, what] = process.argv.slice(2);
+  const [flag, work, entry, rounds] = process.argv.slice(2);
   if (flag === '--measure') {
-    process.send?.(await measureHere(Number(size), what ?? 'both'));
+    process.send?.(await measureHere(work ?? 'turns', entry ?? '', Number(rounds)));
     return;
   }
   console.log(
-    `node ${process.version}; floor: espree + eslint-scope on the same files, in turns with the whole compile to JSON`,
+    `node ${process.version}; floor: espree + eslint-scope on the same files; whole: all of a compile to JSON`,
   );
-  console.log(' files      source      floor      whole    first    median        spread    per MB       peak memory');
+  console.log(
+    ' files     source     floor     whole    ratio   warm: floor    whole    ratio        spread    per MB      peak memory',
+  );
   for (const files of flag === undefined ? sizes : [Number(flag)]) {
-    console.log(row(await measure(files, 'both'), await measure(files, 'whole')));
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'fluxion-bench-'));
+    try {
+      console.log(await row(files, folder));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
 }
 

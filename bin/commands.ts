@@ -9,16 +9,16 @@ import { helpText } from './help.js';
 
 /**
  * Reads: a command.
- * Gives: the text for standard output, and what is to be said on standard error.
+ * Gives: the text for standard output, in pieces, and what is to be said on standard error.
  *
  * The phases are imported when they are needed, so that `--help` and a wrong flag answer at once.
  */
 export async function runCommand(command: Command, cwd: string): Promise<Outcome> {
   switch (command.kind) {
     case 'help':
-      return { text: helpText(command.topic), diagnostics: [] };
+      return { pieces: [helpText(command.topic)], diagnostics: [] };
     case 'version':
-      return { text: `${ownVersion()}\n`, diagnostics: [] };
+      return { pieces: [`${ownVersion()}\n`], diagnostics: [] };
     case 'compile':
       return runCompile(command, cwd);
     case 'explain':
@@ -31,7 +31,8 @@ export async function runCommand(command: Command, cwd: string): Promise<Outcome
 }
 
 export interface Outcome {
-  readonly text: string;
+  /** The text for standard output; made while it is gone through, where all of it would take much memory. */
+  readonly pieces: Iterable<string>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -42,23 +43,26 @@ function ownVersion(): string {
 }
 
 async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: string): Promise<Outcome> {
-  const { program, diagnostics } = await compileEntry(command, cwd);
-  // Printed before it is written: if printing fails, no folder has been touched.
   const emit = command.emit ?? (command.out === null ? 'flx' : null);
-  const text = emit === null ? '' : await printProgram(program, emit);
-  if (command.out !== null) await writeFolder(program, command.out, command.entry, cwd);
-  return { text: withNewline(text), diagnostics };
+  const withCode = command.out !== null || (emit !== 'json' && emit !== null);
+  const { program, diagnostics } = await compileEntry(command, cwd, withCode);
+  const pieces = emit === null ? [] : await printProgram(program, emit);
+  if (command.out === null) return { pieces, diagnostics };
+  // Printed before it is written: if printing fails, no folder has been touched.
+  const printed = [...pieces];
+  await writeFolder(program, command.out, command.entry, cwd);
+  return { pieces: printed, diagnostics };
 }
 
 async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: string): Promise<Outcome> {
-  const { program, diagnostics } = await compileEntry(command, cwd);
+  const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
-  return { text: withNewline(command.json ? printExplainJson(program) : printExplain(program)), diagnostics };
+  return { pieces: [withNewline(command.json ? printExplainJson(program) : printExplain(program))], diagnostics };
 }
 
 /** Fills a folder of the cache, for `fluxion run`. */
 async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: string): Promise<Outcome> {
-  const { program, diagnostics } = await compileEntry(command, cwd);
+  const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { emitRunFiles } = await import('../flx/emit/run-files.js');
   const { configPlaces } = await import('../analyzer/load-config.js');
   const { default: cache } = await import('../runtime/cache.cjs');
@@ -68,7 +72,7 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
   const hashes = new Map(modules.map(({ source, hash }) => [source, hash]));
   const places = configPlaces(config === null ? { entry, cwd } : { entry, cwd, explicit: config });
   cache.writeFolder(folder, files, hashes, [...new Set(places)]);
-  return { text: '', diagnostics };
+  return { pieces: [], diagnostics };
 }
 
 interface Compiled {
@@ -76,27 +80,31 @@ interface Compiled {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-async function compileEntry(command: { entry: string; config: string | null }, cwd: string): Promise<Compiled> {
+async function compileEntry(
+  command: { entry: string; config: string | null },
+  cwd: string,
+  code: boolean,
+): Promise<Compiled> {
   const { compile } = await import('../compile.js');
   const { entry, config } = command;
-  const compiled = await compile(config === null ? { entry, cwd } : { entry, cwd, config });
+  const compiled = await compile(config === null ? { entry, cwd, code } : { entry, cwd, code, config });
   const [first, ...others] = compiled.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   if (first !== undefined) throw new BadInput(first, ...others);
   return compiled;
 }
 
-async function printProgram(program: FluxionProgram, form: EmitForm): Promise<string> {
+async function printProgram(program: FluxionProgram, form: EmitForm): Promise<Iterable<string>> {
   switch (form) {
     case 'flx':
-      return printText(program);
+      return [withNewline(await printText(program))];
     case 'json':
-      return (await import('../flx/emit/json.js')).printJson(program);
+      return (await import('../flx/emit/json.js')).jsonPieces(program);
     case 'dot':
-      return (await import('../flx/emit/dot.js')).printDot(program);
+      return [withNewline((await import('../flx/emit/dot.js')).printDot(program))];
     case 'svg':
-      return (await import('../flx/emit/svg.js')).printSvg(program);
+      return [withNewline((await import('../flx/emit/svg.js')).printSvg(program))];
     case 'html':
-      return (await import('../flx/emit/html.js')).printHtml(program);
+      return [withNewline((await import('../flx/emit/html.js')).printHtml(program))];
     default:
       return unreachable(form);
   }

@@ -10,9 +10,9 @@ import { BadInput } from '../diagnostics/bad-input.js';
 import { printDiagnostic } from '../diagnostics/report.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import { type Command, parseArguments, parseTalk, type Talk } from './arguments.js';
-import { type Outcome, runCommand } from './commands.js';
+import { runCommand } from './commands.js';
 import { ReaderGone, writeFully } from './output.js';
-import { runInThread } from './run-in-thread.js';
+import { runInThread, type Said } from './run-in-thread.js';
 
 const DONE = 0;
 const BAD_INPUT = 2;
@@ -20,12 +20,12 @@ const INTERNAL_ERROR = 70;
 
 async function main(words: readonly string[], talk: Talk): Promise<number> {
   try {
-    const { text, diagnostics } = await runEither(parseArguments(words), process.cwd());
+    const { pieces, diagnostics } = await runEither(parseArguments(words), process.cwd());
     await say(
       diagnostics.filter((diagnostic) => diagnostic.severity === 'warning'),
       talk,
     );
-    if (text !== '') await writeFully(process.stdout, text, 'standard output');
+    for (const piece of pieces) await writeFully(process.stdout, piece, 'standard output');
     return DONE;
   } catch (error) {
     return explainFailure(error, talk);
@@ -33,9 +33,11 @@ async function main(words: readonly string[], talk: Talk): Promise<number> {
 }
 
 /** What only prints a text about Fluxion itself needs no compiler. */
-function runEither(command: Command, cwd: string): Promise<Outcome> {
+async function runEither(command: Command, cwd: string): Promise<Said> {
   const isLight = command.kind === 'help' || command.kind === 'version';
-  return isLight ? runCommand(command, cwd) : runInThread({ command, cwd });
+  if (!isLight) return runInThread({ command, cwd });
+  const { pieces, diagnostics } = await runCommand(command, cwd);
+  return { pieces: [...pieces].map((piece) => Buffer.from(piece)), diagnostics };
 }
 
 async function explainFailure(error: unknown, talk: Talk): Promise<number> {

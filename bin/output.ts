@@ -9,7 +9,7 @@ export class ReaderGone extends Error {
 }
 
 /** Resolves when all of the text has left the process: an exit before that would cut off what goes into a pipe. */
-export function writeFully(stream: Writable, text: string, name: string): Promise<void> {
+export function writeFully(stream: Writable, text: string | Uint8Array, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
       const gone = systemErrorCode(error) === 'EPIPE';

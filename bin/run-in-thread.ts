@@ -9,25 +9,34 @@ import { Worker } from 'node:worker_threads';
 import { BadInput } from '../diagnostics/bad-input.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Command } from './arguments.js';
-import type { Outcome } from './commands.js';
 
 export type ThreadResult =
-  | { readonly kind: 'done'; readonly outcome: Outcome }
+  | { readonly kind: 'done'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'bad-input'; readonly diagnostics: readonly [Diagnostic, ...Diagnostic[]] }
   | { readonly kind: 'failed'; readonly name: string; readonly message: string; readonly stack: string };
+
+export type FromThread = ThreadResult | { readonly kind: 'text'; readonly bytes: Uint8Array };
+
+/** What the command says on standard output, and what is to be said on standard error. */
+export interface Said {
+  readonly pieces: readonly Uint8Array[];
+  readonly diagnostics: readonly Diagnostic[];
+}
 
 export interface ThreadTask {
   readonly command: Command;
   readonly cwd: string;
 }
 
-const resourceLimits = { stackSizeMb: 256, maxYoungGenerationSizeMb: 24 };
+/** A small young generation: measured on 200 files, 24 MB take 20 MB more than 6 and are hardly faster, as trees die young. */
+const resourceLimits = { stackSizeMb: 256, maxYoungGenerationSizeMb: 6 };
 
-export async function runInThread(task: ThreadTask): Promise<Outcome> {
-  const result = await resultOf(task);
+export async function runInThread(task: ThreadTask): Promise<Said> {
+  const pieces: Uint8Array[] = [];
+  const result = await resultOf(task, pieces);
   switch (result.kind) {
     case 'done':
-      return result.outcome;
+      return { pieces, diagnostics: result.diagnostics };
     case 'bad-input':
       throw new BadInput(...result.diagnostics);
     case 'failed': {
@@ -39,10 +48,13 @@ export async function runInThread(task: ThreadTask): Promise<Outcome> {
   }
 }
 
-function resultOf(task: ThreadTask): Promise<ThreadResult> {
+function resultOf(task: ThreadTask, pieces: Uint8Array[]): Promise<ThreadResult> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: task, resourceLimits });
-    worker.once('message', resolve);
+    worker.on('message', (message: FromThread) => {
+      if (message.kind === 'text') pieces.push(message.bytes);
+      else resolve(message);
+    });
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`the compiler's thread ended with code ${code}`)));
   });

@@ -100,11 +100,12 @@ const REGEXP: Members = {
 
 const PROMISE: Members = {
   ...calls('then', {
-    ruptures: [post(0, ['contents']), post(1, ['contents'])],
+    // What a promise is rejected with is not what it holds: that is known by what is thrown.
+    ruptures: [post(0, ['contents']), post(1, ['fresh'])],
     promise: true,
     returns: 'result 0 | result 1 | contents',
   }),
-  catch: { call: { ruptures: [post(0, ['contents'])], promise: true, returns: 'contents | result 0' } },
+  catch: { call: { ruptures: [post(0, ['fresh'])], promise: true, returns: 'contents | result 0' } },
   finally: { call: { ruptures: [post(0, [])], promise: true, returns: 'contents' } },
 };
 

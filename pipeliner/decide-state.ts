@@ -10,8 +10,8 @@
  *   anything else                            share: one tag for all that touch it
  */
 import type { PartId } from '../analyzer/cut-parts.js';
+import { type Cell, type Group, type State, type Touch, Use } from './cells.js';
 import type { Flows } from './flows.js';
-import { type Cell, changes, type Group, type State } from './state.js';
 
 export type Decision =
   /** Nothing changes it: any number of copies are one. */
@@ -34,24 +34,27 @@ export function decideState(state: State, flows: Flows, outsiders: PartId): Read
 }
 
 function decide(group: Group, flows: Flows, outsiders: PartId): Decision | null {
-  const parts = touching(group, (_, part) => part !== outsiders);
+  const parts = touching(group, (_, { part }) => part !== outsiders);
   if (parts.length === 0 || group.cells.every((cell) => cell.origin === 'outside' && !isChangedAtAll(cell)))
     return null;
   if (group.cells.every((cell) => cell.request !== null)) return { kind: 'stream', group, parts };
-  const declaredBy = [...new Set(group.cells.flatMap((cell) => cell.declaredBy))];
-  const inFlow = group.cells.every((cell) => cell.origin === 'flow');
-  if (inFlow && parts.every((part) => declaredBy.includes(part))) return null;
-  return inFlow ? decideInFlow(group, parts, declaredBy, flows) : decideStartUp(group, parts, flows, outsiders);
+  if (!group.cells.every((cell) => cell.origin === 'flow')) return decideStartUp(group, parts, flows, outsiders);
+  return parts.every((part) => isDeclaredBy(group, part)) ? null : decideInFlow(group, parts, flows);
+}
+
+function isDeclaredBy(group: Group, part: PartId): boolean {
+  return group.cells.some((cell) => cell.isDeclaredBy(part));
 }
 
 function isChangedAtAll(cell: Cell): boolean {
-  return [...cell.touches.values()].some((touch) => touch.writes.length > 0 || touch.mutations.length > 0);
+  return cell.someTouch((touch) => touch.has(Use.writes) || touch.has(Use.mutates));
 }
 
-function touching(group: Group, test: (cell: Cell, part: PartId) => boolean): PartId[] {
+function touching(group: Group, test: (cell: Cell, touch: Touch) => boolean): PartId[] {
   const found = new Set<PartId>();
-  for (const cell of group.cells) for (const part of cell.touches.keys()) if (test(cell, part)) found.add(part);
-  return [...found].sort((left, right) => left - right);
+  for (const cell of group.cells)
+    for (let touch = cell.firstTouch; touch !== null; touch = touch.next) if (test(cell, touch)) found.add(touch.part);
+  return found.size < 2 ? [...found] : [...found].sort((left, right) => left - right);
 }
 
 /** Start-up that goes on behind an `await` registers routes and listens: that is not state. */
@@ -59,13 +62,8 @@ function isSettingUp(cell: Cell, part: PartId): boolean {
   return cell.isServer && part !== main && cell.startUp.has(part);
 }
 
-function isChangedBy(cell: Cell, part: PartId): boolean {
-  const touch = cell.touches.get(part);
-  return touch !== undefined && changes(touch);
-}
-
 function decideStartUp(group: Group, parts: readonly PartId[], flows: Flows, outsiders: PartId): Decision | null {
-  const changers = touching(group, (cell, part) => isChangedBy(cell, part) && !isSettingUp(cell, part));
+  const changers = touching(group, (cell, touch) => touch.changes && !isSettingUp(cell, touch.part));
   const later = changers.filter((part) => part !== main);
   const users = parts.filter((part) => part !== main);
   if (users.length === 0) return null;
@@ -86,8 +84,7 @@ function decideUnchangedLater(
   changers: readonly PartId[],
   flows: Flows,
 ): Decision {
-  const rebound =
-    changers.includes(main) && group.cells.some((cell) => (cell.touches.get(main)?.writes.length ?? 0) > 0);
+  const rebound = changers.includes(main) && group.cells.some((cell) => cell.touchOf(main)?.has(Use.writes) === true);
   const users = parts.filter((part) => part !== main);
   if (rebound && users.every((part) => flows.isBehind([main], part))) return { kind: 'stream', group, parts };
   return { kind: 'constant', group, parts };
@@ -96,15 +93,16 @@ function decideUnchangedLater(
 /** Start-up code reads a variable that is bound anew later, other than to pass its object on. */
 function readsBinding(group: Group): boolean {
   return group.cells.some((cell) => {
-    if (cell.tokens.length > 0 || (cell.touches.get(main)?.reads.length ?? 0) === 0) return false;
-    return [...cell.touches.values()].some((touch) => touch.part !== main && touch.writes.length > 0);
+    if (cell.tokens.length > 0 || cell.touchOf(main)?.has(Use.reads) !== true) return false;
+    return cell.someTouch((touch) => touch.part !== main && touch.has(Use.writes));
   });
 }
 
-function decideInFlow(group: Group, parts: readonly PartId[], declaredBy: readonly PartId[], flows: Flows): Decision {
-  const changers = touching(group, isChangedBy);
-  const downstream = changers.filter((part) => !declaredBy.includes(part));
+function decideInFlow(group: Group, parts: readonly PartId[], flows: Flows): Decision {
+  const changers = touching(group, (_, touch) => touch.changes);
+  const downstream = changers.filter((part) => !isDeclaredBy(group, part));
   if (downstream.length === 0) return { kind: 'stream', group, parts };
+  const declaredBy = [...new Set(group.cells.flatMap((cell) => cell.declaredBy))];
   if (inOneLine(group, declaredBy, parts, downstream, flows)) return { kind: 'stream', group, parts };
   const all = [...new Set([...parts, ...declaredBy])].sort((left, right) => left - right);
   return { kind: 'share', group, parts: all, perFlow: true };

@@ -7,19 +7,22 @@ import type { Facts, OpId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
-import type { Fluxion, FluxionProgram, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
+import type { Fluxion, FluxionProgram, Loc, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
+import { type Cell, type Group, type State, type Touch, Use, type UseKind } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
 import { type Decision, decideState } from './decide-state.js';
 import { findConnects } from './find-connects.js';
 import { Flows } from './flows.js';
+import { listStreams } from './list-streams.js';
 import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
-import { type Cell, collectState, type Group, isLocal, type State } from './state.js';
+import { collectState } from './state.js';
 import { type Tags, tagGroups } from './tag-groups.js';
-import { type ProgramCode, writeCode } from './write-code.js';
+import { noCode, type ProgramCode, writeCode } from './write-code.js';
 import { Messages } from './write-messages.js';
 
-export function buildProgram(pipeline: Pipeline): FluxionProgram {
+/** `withCode`: fluxions and modules get their code; only what shows source text needs it. */
+export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProgram {
   const { facts, parts } = pipeline;
   const flows = new Flows(facts, parts);
   const state = collectState(pipeline, flows);
@@ -28,9 +31,20 @@ export function buildProgram(pipeline: Pipeline): FluxionProgram {
   const names = nameFluxions(facts, parts.list);
   const messages = new Messages(facts, parts, state, decisions);
   const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names });
-  const code = writeCode(facts, parts, names);
+  const code = withCode ? writeCode(facts, parts, names) : noCode;
   const contexts = listContexts(facts, decisions);
-  const builder: Builder = { pipeline, state, decisions, tags, names, messages, code, contexts };
+  const streamsOf = listStreams(parts.list, (part) => placed.get(part)?.placement === 'home');
+  const builder: Builder = {
+    pipeline,
+    state,
+    decisions,
+    tags,
+    names,
+    messages,
+    code,
+    contexts,
+    streamsOf,
+  };
   const entry = facts.modules[0]?.id ?? '';
   return {
     version: 1,
@@ -60,6 +74,7 @@ interface Builder {
   readonly messages: Messages;
   readonly code: ProgramCode;
   readonly contexts: ReadonlyMap<PartId, readonly string[]>;
+  readonly streamsOf: (part: Part) => readonly PartStream[];
 }
 
 function nameOf(builder: Builder, part: PartId): string {
@@ -77,7 +92,7 @@ function makeFluxion(
     kind: part.kind,
     tags: builder.tags.ofPart.get(part.id) ?? [],
     context: builder.contexts.get(part.id) ?? [],
-    streams: part.streams.map((stream) => makeStream(builder, stream)),
+    streams: builder.streamsOf(part).map((stream) => makeStream(builder, stream)),
     at: placeOf(builder, part),
     placement,
     reasons,
@@ -97,11 +112,12 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
   for (const [group, decision] of decisions) {
     if (decision.kind === 'stream') continue;
     for (const cell of group.cells) {
-      if (cell.request !== null || cell.origin === 'outside' || isLocal(cell)) continue;
+      if (cell.request !== null || cell.origin === 'outside' || cell.isLocal) continue;
       // An object without a name of its own is in the context only where nothing else stands for it.
       if (cell.name === '' && (decision.kind === 'constant' || group.cells.some((other) => other.name !== '')))
         continue;
-      for (const { part, order, direct, name } of cell.touches.values()) {
+      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
+        const { part, order, direct, name } = touch;
         if (!isContextOf(decision, part, direct) || isLocalOfStartUp(facts, cell, part)) continue;
         const list = found.get(part);
         const entry = { name: name === '' ? cell.hint : name, order };
@@ -113,7 +129,7 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
   // What keeps state has a name for it, if only that of the object.
   for (const decision of decisions.values()) {
     if (decision.kind !== 'scope' || found.has(decision.owner)) continue;
-    const touched = decision.group.cells.filter((cell) => cell.touches.has(decision.owner));
+    const touched = decision.group.cells.filter((cell) => cell.touchOf(decision.owner) !== undefined);
     found.set(
       decision.owner,
       touched.map((cell, order) => ({ name: cell.hint, order })),
@@ -145,11 +161,14 @@ function isContextOf(decision: Exclude<Decision, { kind: 'stream' }>, part: Part
 
 function makeStream(builder: Builder, stream: PartStream): StreamFact {
   const { point, cut } = stream;
-  const message = [...new Set(builder.messages.of(stream).map((cell) => cell.name))];
-  const base = { type: stream.type, dest: stream.to.map((to) => nameOf(builder, to)), message };
+  const { type } = stream;
+  const message = builder.messages.names(stream);
+  const dest = stream.to.map((to) => nameOf(builder, to));
   if (point !== null) {
     return {
-      ...base,
+      type,
+      dest,
+      message,
       callee: point.callee,
       loc: builder.pipeline.source.place(point.op),
       inferred: point.inferred,
@@ -161,7 +180,8 @@ function makeStream(builder: Builder, stream: PartStream): StreamFact {
     cut === null || cut.calleeEnd === 0
       ? 'await'
       : builder.pipeline.source.slice(module, cut.calleeStart, cut.calleeEnd);
-  return { ...base, callee, loc: placeAt(module, cut?.awaitStart ?? 0), inferred: false, label: null };
+  const loc = placeAt(module, cut?.awaitStart ?? 0);
+  return { type, dest, message, callee, loc, inferred: false, label: null };
 }
 
 /** How requests write their method, by the name of the call that takes them. */
@@ -181,23 +201,30 @@ function labelOf(callee: string, label: string, type: 'start' | 'post'): string 
 const classes = { constant: 'scope', scope: 'scope', stream: 'stream', share: 'share' } as const;
 
 function listVariables(builder: Builder): StateVariable[] {
-  const found: (StateVariable & { readonly order: number })[] = [];
+  const found: { readonly variable: StateVariable; readonly order: number }[] = [];
   for (const [group, decision] of builder.decisions) {
     const tag = builder.tags.ofGroup.get(group) ?? null;
     for (const cell of group.cells) {
       const variable = makeVariable(builder, cell, decision, tag);
-      if (variable !== null) found.push({ ...variable, order: cell.module });
+      if (variable !== null) found.push({ variable, order: cell.module });
     }
   }
-  found.sort((a, b) => a.order - b.order || a.loc.line - b.loc.line || a.loc.column - b.loc.column);
-  return found.map(({ order: _, ...variable }) => variable);
+  found.sort((a, b) => a.order - b.order || byPlace(a.variable.loc, b.variable.loc));
+  return found.map(({ variable }) => variable);
+}
+
+function byPlace(left: Loc, right: Loc): number {
+  return left.line - right.line || left.column - right.column;
 }
 
 function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: string | null): StateVariable | null {
   const module = builder.pipeline.facts.modules[cell.module];
-  const parts = [...cell.touches.keys()].filter((part) => isPartOf(builder, cell, decision, part));
-  if (module === undefined || cell.name === '' || cell.origin === 'outside' || parts.length === 0) return null;
-  if (cell.origin === 'flow' && !crosses(cell)) return null;
+  if (module === undefined || cell.name === '' || cell.origin === 'outside') return null;
+  // Made in one part and used in another, or handed to a request's first part.
+  if (cell.origin === 'flow' && cell.request === null && !cell.isUsedElsewhere) return null;
+  const touches = touchesOf(cell, (part) => isPartOf(builder, cell, decision, part));
+  if (touches.length === 0) return null;
+  const parts = touches.map(({ part }) => part);
   const isReply = decision.kind === 'stream' && tag !== null;
   const members = isReply ? [0, ...parts.filter((part) => builder.tags.ofPart.get(part)?.includes(tag))] : parts;
   return {
@@ -207,8 +234,8 @@ function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: str
     class: tag === null ? classes[decision.kind] : 'share',
     tag,
     fluxions: [...new Set(members)].sort((left, right) => left - right).map((part) => nameOf(builder, part)),
-    writes: places(builder, cell, parts, true),
-    reads: places(builder, cell, parts, false),
+    writes: places(builder, touches, isWrite),
+    reads: places(builder, touches, isRead),
   };
 }
 
@@ -216,32 +243,29 @@ function isPartOf(builder: Builder, cell: Cell, decision: Decision, part: PartId
   return decision.parts.includes(part) || (cell.request !== null && builder.names.has(part));
 }
 
-/** Made in one part and used in another, or handed to a request's first part. */
-function crosses(cell: Cell): boolean {
-  return cell.request !== null || [...cell.touches.keys()].some((part) => !cell.declaredBy.includes(part));
+function touchesOf(cell: Cell, test: (part: PartId) => boolean): Touch[] {
+  const found: Touch[] = [];
+  for (let touch = cell.firstTouch; touch !== null; touch = touch.next) if (test(touch.part)) found.push(touch);
+  return found;
+}
+
+const isWrite = [Use.writes, Use.mutates, Use.hands] as const;
+const isRead = [Use.reads] as const;
+
+function places(builder: Builder, touches: readonly Touch[], uses: readonly UseKind[]): Place[] {
+  const ops: OpId[] = [];
+  for (const touch of touches) for (const use of uses) if (touch.has(use)) ops.push(...touch.places(use));
+  return inSourceOrder(builder.pipeline.facts, ops).map((op) => builder.pipeline.source.place(op));
 }
 
 /** One op for each place: copies of a function stand where the function does. */
-function inSourceOrder(facts: Facts, ops: Iterable<OpId>): OpId[] {
-  const byPlace = new Map<string, OpId>();
-  for (const op of [...ops].sort((left, right) => left - right)) {
-    const key = `${facts.moduleOf(facts.owner.get(op)).index} ${facts.position.get(op)}`;
-    if (!byPlace.has(key)) byPlace.set(key, op);
-  }
-  const module = (op: OpId): number => facts.moduleOf(facts.owner.get(op)).index;
-  return [...byPlace.values()].sort(
-    (left, right) => module(left) - module(right) || facts.position.get(left) - facts.position.get(right),
-  );
-}
-
-function places(builder: Builder, cell: Cell, parts: readonly PartId[], writes: boolean): Place[] {
-  const ops = new Set<OpId>();
-  for (const part of parts) {
-    const touch = cell.touches.get(part);
-    if (touch === undefined) continue;
-    for (const op of writes ? [...touch.writes, ...touch.mutations, ...touch.hands] : touch.reads) ops.add(op);
-  }
-  return inSourceOrder(builder.pipeline.facts, ops).map((op) => builder.pipeline.source.place(op));
+function inSourceOrder(facts: Facts, ops: OpId[]): readonly OpId[] {
+  if (ops.length < 2) return ops;
+  const module = (op: OpId): number => facts.fn(facts.owner.get(op)).module;
+  const order = (left: OpId, right: OpId): number =>
+    module(left) - module(right) || facts.position.get(left) - facts.position.get(right);
+  ops.sort(order);
+  return ops.filter((op, index) => index === 0 || order(ops[index - 1] as OpId, op) !== 0);
 }
 
 // ------------------------------------------------------------------------------------------------ unresolved

@@ -75,9 +75,8 @@ class Namer {
     if (part.kind === 'rest') return `${this.#ownerStem(part)}_${this.#awaited(part)}`;
     const own = word(part.fn.name);
     if (own !== '' && own !== 'default') return own;
-    const entry = part.upstream.find(({ stream }) => stream.to.includes(part.id));
-    if (entry === undefined) return `${this.#placeStem(part)}callback`;
-    return this.#fromStream(entry.part, entry.stream);
+    if (part.entry === null) return `${this.#placeStem(part)}callback`;
+    return this.#fromStream(part.entry.from, part.entry);
   }
 
   /** The function around a rest: its first part, or its name where it is a local function. */

@@ -43,9 +43,9 @@ import {
 } from '../diagnostics/catalogue.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Place, Placement, Reason } from '../flx/program.js';
+import { type Cell, type Group, type State, Use } from './cells.js';
 import type { Decision } from './decide-state.js';
 import type { Flows } from './flows.js';
-import type { Cell, Group, State } from './state.js';
 import type { Messages } from './write-messages.js';
 
 export interface Placed {
@@ -247,9 +247,10 @@ class Placer {
     for (const cell of this.#input.state.cells) {
       const source = this.#unknownSource(cell);
       if (source === null) continue;
-      for (const [part, touch] of cell.touches) {
+      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
+        const { part } = touch;
         const own = this.#own.get(part);
-        const op = touch.reads[0];
+        const op = touch.first(Use.reads);
         if (part === 0 || own === undefined || op === undefined || own.placement === 'home') continue;
         own.placement = 'home';
         own.reasons.push(
@@ -289,7 +290,7 @@ class Placer {
     const { facts, models } = this.#input.pipeline;
     const variable = cell.variable === null ? undefined : facts.variables.get(cell.variable);
     if (variable?.kind !== VariableKind.global || models.global(variable.name) !== null) return false;
-    return [...cell.touches.values()].some(({ writes }) => writes.length > 0);
+    return cell.someTouch((touch) => touch.has(Use.writes));
   }
 
   /** The analysis gave up telling things apart, so nothing is proven. */
@@ -306,7 +307,7 @@ class Placer {
   #addState(decision: Decision): void {
     if (decision.kind === 'scope') {
       const names = decision.group.cells
-        .filter((cell) => cell.touches.has(decision.owner))
+        .filter((cell) => cell.touchOf(decision.owner) !== undefined)
         .map((cell) => `"${cell.hint}"`);
       this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ')), this.#firstChange(decision)));
     } else if (decision.kind === 'share') {
@@ -317,7 +318,7 @@ class Placer {
   #addShare(decision: Extract<Decision, { kind: 'share' }>, part: PartId): void {
     const listed = this.#listOthers(decision.parts, part);
     const { cells } = decision.group;
-    const touched = cells.filter((cell) => cell.touches.has(part));
+    const touched = cells.filter((cell) => cell.touchOf(part) !== undefined);
     const name = (touched.find((cell) => cell.name !== '') ?? touched[0] ?? cells[0])?.hint ?? '';
     const place = this.#firstChange(decision);
     if (!decision.perFlow) return this.#own1(part, reason(sharesState(name, listed === '' ? 'itself' : listed), place));
@@ -350,8 +351,9 @@ class Placer {
 
   #firstChange(decision: Decision): Place | null {
     for (const cell of decision.group.cells) {
-      for (const touch of cell.touches.values()) {
-        const op = touch.part === 0 ? undefined : (touch.writes[0] ?? touch.mutations[0] ?? touch.hands[0]);
+      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
+        if (touch.part === 0) continue;
+        const op = touch.first(Use.writes) ?? touch.first(Use.mutates) ?? touch.first(Use.hands);
         if (op !== undefined) return this.#input.pipeline.source.place(op);
       }
     }

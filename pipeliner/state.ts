@@ -8,81 +8,25 @@
 import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
 import {
   ANY_PROPERTY,
-  FunctionFlag,
+  type AtomId,
   type FunctionId,
   Op,
   type OpId,
   type ValueId,
+  type VariableFact,
   VariableKind,
 } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
-import { everyRequest, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { Cell, type CellFacts, type CellOrigin, mostPlaces, type State, Touch, Use, type UseKind } from './cells.js';
 import type { Flows } from './flows.js';
+import { groupCells } from './group-cells.js';
 import { ImplicitCalls } from './implicit-calls.js';
 import { LastingObjects } from './lasting-objects.js';
 import { ObjectReads } from './object-reads.js';
-
-export interface Touch {
-  readonly part: PartId;
-  reads: OpId[];
-  /** Bindings changed, and changes within the value. */
-  writes: OpId[];
-  mutations: OpId[];
-  /** Given to code that may change it. */
-  hands: OpId[];
-  /** Order of first use among the part's cells; own code before that of functions it calls. */
-  order: number;
-  /** Used in the part's own code, not only in functions that it calls. */
-  direct: boolean;
-  /** The name by which the part knows it: an import may have another than what it imports. */
-  readonly name: string;
-}
-
-export type CellOrigin =
-  /** The language, Node, or a package as it was imported. */
-  | 'outside'
-  /** Made by start-up code. */
-  | 'startup'
-  /** Made anew in each flow: locals and parameters of callbacks. */
-  | 'flow';
-
-export interface Cell {
-  readonly id: number;
-  readonly name: string;
-  readonly module: number;
-  readonly start: number;
-  readonly variable: ValueId | null;
-  readonly origin: CellOrigin;
-  /** A server, app or router: start-up goes on filling it, which changes nothing for requests. */
-  readonly isServer: boolean;
-  /** What an object without a name of its own is called in tags and reasons. */
-  readonly hint: string;
-  /** Start-up code runs in these parts. */
-  readonly startUp: ReadonlySet<PartId>;
-  /** Parts in which it is declared. */
-  readonly declaredBy: readonly PartId[];
-  readonly tokens: readonly TokenId[];
-  /** Belongs to one request; `reply` is bound to the connection. */
-  readonly request: 'reply' | 'request' | null;
-  readonly travels: boolean;
-  readonly isFunction: boolean;
-  readonly touches: Map<PartId, Touch>;
-  /** What is changed: the object that it holds, or anything that can be reached through it. */
-  changed: 'nothing' | 'itself' | 'within';
-}
-
-export interface Group {
-  readonly cells: readonly Cell[];
-}
-
-export interface State {
-  readonly cells: readonly Cell[];
-  readonly groups: readonly Group[];
-  readonly groupOf: ReadonlyMap<Cell, Group>;
-  readonly cellOf: (variable: ValueId) => Cell | undefined;
-}
+import { Reach, type Reached } from './reach.js';
 
 export function collectState(pipeline: Pipeline, flows: Flows): State {
   const collector = new Collector(pipeline, flows);
@@ -97,10 +41,11 @@ class Collector {
   readonly #pipeline: Pipeline;
   readonly #cells: Cell[] = [];
   readonly #byVariable = new Map<ValueId, Cell>();
-  readonly #byField = new Map<string, Cell>();
+  readonly #byField = new Map<TokenId, Map<AtomId, Cell>>();
+  readonly #byReceiver = new Map<ValueId, Map<AtomId, Cell>>();
   /** For fields of `this`: the object that they are fields of. */
   readonly #fieldOwners = new Map<Cell, TokenId>();
-  readonly #reached = new Map<string, readonly Reached[]>();
+  readonly #reach: Reach;
   readonly #byObject = new Map<TokenId, Cell>();
   readonly #receivers = new Map<ValueId, number>();
   readonly #lasting: LastingObjects;
@@ -108,6 +53,7 @@ class Collector {
   #order = 0;
   #holders: Map<TokenId, string> | null = null;
   #declarations: Map<string, OpId> | null = null;
+  readonly #declaredIn = new Map<number, readonly PartId[]>();
   readonly #taken = new Map<number, number>();
   #part!: Part;
 
@@ -116,6 +62,7 @@ class Collector {
     // Start-up goes on behind what it awaits; but what a request runs as well is no start-up.
     this.#startUp = new Set([0, ...flows.behind(0).keys()].filter((part) => !flows.isInRequest(part)));
     this.#lasting = new LastingObjects(pipeline);
+    this.#reach = new Reach(pipeline, this.#lasting);
     for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
   }
 
@@ -149,7 +96,7 @@ class Collector {
   #onObjects(kind: number, op: OpId, value: ValueId): void {
     if (!this.#pipeline.budget.spend(1)) return;
     const deep = kind === Effect.hand;
-    const reached = this.#reach(this.#pipeline.origins.tokensOf(value), deep);
+    const reached = this.#reach.from(this.#pipeline.origins.tokensOf(value), deep);
     this.#pipeline.budget.spend(reached.length);
     for (const { token } of reached) {
       if (this.#lasting.has(token)) this.#touch(this.#objectCell(token), kind, op, false, false);
@@ -166,7 +113,7 @@ class Collector {
         start: 0,
         variable: null,
         origin: 'startup',
-        declaredBy: [0],
+        declaredBy: onlyMain,
         tokens: [token],
       });
       this.#byObject.set(token, cell);
@@ -195,12 +142,7 @@ class Collector {
     const fact = this.#pipeline.facts.variables.get(canonical) ?? this.#pipeline.facts.variables.get(value);
     if (fact === undefined) return null;
     const tokens = this.#pipeline.origins.tokensOf(canonical);
-    const declaredBy =
-      fact.owner < 0
-        ? [0]
-        : (this.#pipeline.parts.runners.get(fact.owner) ?? []).filter((id) =>
-            declares(this.#pipeline.facts, this.#pipeline.parts.list[id] as Part, canonical),
-          );
+    const declaredBy = fact.owner < 0 ? onlyMain : this.#declarers(fact);
     const cell = this.#add({
       // `exports` and `module` are no variables of the program: their state has other names.
       name: fact.kind === VariableKind.module ? '' : fact.name,
@@ -215,6 +157,21 @@ class Collector {
     return cell;
   }
 
+  /** Parts that run the declaration; variables of one function are mostly declared together. */
+  #declarers(fact: VariableFact): readonly PartId[] {
+    const { facts, parts } = this.#pipeline;
+    const runners = parts.runners.get(fact.owner) ?? noParts;
+    // Without a cut in it, whoever runs the function runs all of it.
+    if (facts.fn(fact.owner).cuts.length === 0) return runners;
+    const key = (fact.owner * 0x10000 + fact.segmentFrom) * 0x10000 + fact.segment;
+    let declarers = this.#declaredIn.get(key);
+    if (declarers === undefined) {
+      declarers = runners.filter((id) => declares(parts.list[id] as Part, fact));
+      this.#declaredIn.set(key, declarers);
+    }
+    return declarers;
+  }
+
   #originOf(kind: number, declaredBy: readonly PartId[], tokens: readonly TokenId[]): CellOrigin {
     if (kind === VariableKind.global) return 'outside';
     if (!declaredBy.every((part) => this.#startUp.has(part))) return 'flow';
@@ -226,31 +183,24 @@ class Collector {
     return token.kind === 'external' && token.site === -1;
   }
 
-  #add(
-    base: Omit<
-      Cell,
-      'id' | 'request' | 'travels' | 'isFunction' | 'touches' | 'changed' | 'isServer' | 'startUp' | 'hint'
-    >,
-  ): Cell {
-    const cell: Cell = {
-      id: this.#cells.length,
-      name: base.name,
-      module: base.module,
-      start: base.start,
-      variable: base.variable,
-      origin: base.origin,
-      declaredBy: base.declaredBy,
-      tokens: base.tokens,
-      hint: base.name === '' ? this.#hint(base.tokens) : base.name,
-      isServer: base.tokens.some((id) => this.#isServer(id)),
+  #add(base: Pick<CellFacts, 'name' | 'module' | 'start' | 'variable' | 'origin' | 'declaredBy' | 'tokens'>): Cell {
+    const { name, module, start, variable, origin, declaredBy, tokens } = base;
+    // Key by key: to spread `base` here took half of the time of this pass.
+    const cell = new Cell(this.#cells.length, {
+      name,
+      module,
+      start,
+      variable,
+      origin,
+      declaredBy,
+      tokens,
+      hint: name === '' ? this.#hint(tokens) : name,
+      isServer: tokens.some((id) => this.#isServer(id)),
       startUp: this.#startUp,
-      request: this.#requestKind(base.tokens),
-      travels: this.#travels(base.tokens),
-      isFunction:
-        base.tokens.length > 0 && base.tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
-      touches: new Map(),
-      changed: 'nothing',
-    };
+      request: this.#requestKind(tokens),
+      travels: this.#travels(tokens),
+      isFunction: tokens.length > 0 && tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
+    });
     this.#cells.push(cell);
     return cell;
   }
@@ -340,8 +290,8 @@ class Collector {
     if (found || root.field === -1) return;
     const fn = this.#receivers.get(receiver) ?? 0;
     const name = facts.atomName(root.field);
-    const key = `receiver ${receiver} ${root.field}`;
-    let cell = this.#byField.get(key);
+    const fields = entriesOf(this.#byReceiver, receiver);
+    let cell = fields.get(root.field);
     if (cell === undefined) {
       const place = facts.fn(fn);
       cell = this.#add({
@@ -350,22 +300,22 @@ class Collector {
         start: place.start,
         variable: null,
         origin: 'startup',
-        declaredBy: [0],
+        declaredBy: onlyMain,
         tokens: [UNKNOWN],
       });
-      this.#byField.set(key, cell);
+      fields.set(root.field, cell);
     }
     this.#touch(cell, kind, op, root.deep, own);
   }
 
   #fieldCell(token: TokenId, field: number, maker: number): Cell {
-    const key = `${token} ${field}`;
-    let cell = this.#byField.get(key);
+    const cells = entriesOf(this.#byField, token);
+    let cell = cells.get(field);
     if (cell !== undefined) return cell;
     const { origins, facts, parts } = this.#pipeline;
     const object = origins.tokens.get(token);
     const value = origins.tokens.knownProperties(token)?.get(field) ?? 0;
-    const declaredBy = parts.runners.get(maker) ?? [0];
+    const declaredBy = parts.runners.get(maker) ?? onlyMain;
     const startup = declaredBy.every((part) => this.#startUp.has(part));
     const made = { module: facts.fn(maker).module, start: object.kind === 'object' ? object.start : 0 };
     cell = this.#add({
@@ -376,7 +326,7 @@ class Collector {
       declaredBy,
       tokens: origins.tokensOf(value),
     });
-    this.#byField.set(key, cell);
+    cells.set(field, cell);
     this.#fieldOwners.set(cell, token);
     return cell;
   }
@@ -411,38 +361,16 @@ class Collector {
     // `exports.x = …` at the top of a module declares.
     if (this.#part.id === 0 && kind === Effect.mutate && this.#isModuleObject(cell)) return;
     const part = this.#part.id === 0 && kind === Effect.hand ? outsiders : this.#part.id;
-    let touch = cell.touches.get(part);
-    if (touch === undefined) {
-      touch = {
-        part,
-        reads: none,
-        writes: none,
-        mutations: none,
-        hands: none,
-        order: this.#order++,
-        direct: own,
-        name,
-      };
-      cell.touches.set(part, touch);
-    }
-    if (own) touch.direct = true;
+    const use = useOf(kind, deep);
     if (kind === Effect.hand || (kind !== Effect.read && deep)) cell.changed = 'within';
     else if (kind === Effect.mutate && cell.changed === 'nothing') cell.changed = 'itself';
-    switch (kind) {
-      case Effect.read:
-        touch.reads = withOp(touch.reads, op);
-        break;
-      case Effect.write:
-        if (deep) touch.mutations = withOp(touch.mutations, op);
-        else touch.writes = withOp(touch.writes, op);
-        break;
-      case Effect.mutate:
-        touch.mutations = withOp(touch.mutations, op);
-        break;
-      case Effect.hand:
-        touch.hands = withOp(touch.hands, op);
-        break;
+    const touch = cell.touchOf(part);
+    if (touch === undefined) {
+      cell.addTouch(new Touch(part, this.#order++, own, name, use, op));
+      return;
     }
+    if (own) touch.direct = true;
+    if (use !== null) touch.add(use, op);
   }
 
   // --------------------------------------------------------------------------------------- implicit calls
@@ -450,10 +378,7 @@ class Collector {
   /** Using an object whose getters, `toString` or `toJSON` change something, or look at what changes, is no mere reading. */
   collectImplicit(): void {
     this.#part = this.#pipeline.parts.outsiders;
-    const isChanged = (variable: ValueId): boolean => {
-      const cell = this.#byVariable.get(variable);
-      return cell !== undefined && [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch));
-    };
+    const isChanged = (variable: ValueId): boolean => this.#byVariable.get(variable)?.isChangedLater === true;
     const calls = new ImplicitCalls(this.#pipeline, (id) => this.#lasting.has(id), isChanged);
     for (const { token, op } of calls.uses()) this.#touch(this.#objectCell(token), Effect.mutate, op, false, false);
   }
@@ -463,12 +388,10 @@ class Collector {
   /** Objects that change and are reached through no variable of start-up code: who reads them? */
   collectReads(): void {
     const changing = new Set<TokenId>();
-    for (const [token, cell] of this.#byObject)
-      if ([...cell.touches.keys()].some((part) => part !== 0)) changing.add(token);
+    for (const [token, cell] of this.#byObject) if (cell.someTouch(({ part }) => part !== 0)) changing.add(token);
     for (const cell of this.#cells) {
-      const later = [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch));
-      if (cell.origin !== 'startup' || !later || cell.changed === 'nothing') continue;
-      for (const { token } of this.#reach(cell.tokens, cell.changed === 'within'))
+      if (cell.origin !== 'startup' || cell.changed === 'nothing' || !cell.isChangedLater) continue;
+      for (const { token } of this.#reach.from(cell.tokens, cell.changed === 'within'))
         changing.add(this.#lasting.representative(token));
     }
     this.#readApps(changing);
@@ -476,7 +399,7 @@ class Collector {
     const readers = new ObjectReads(
       this.#pipeline,
       (id) => changing.has(this.#lasting.representative(id)),
-      (tokens) => this.#reach(tokens, true).map(({ token }) => token),
+      this.#changingWithin(changing),
     );
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
       this.#part = part;
@@ -487,6 +410,21 @@ class Collector {
     }
   }
 
+  /** For each list of tokens what can be reached from them and changes; most values hold what another one holds as well. */
+  #changingWithin(changing: ReadonlySet<TokenId>): (tokens: readonly TokenId[]) => readonly TokenId[] {
+    const known = new Map<readonly Reached[], readonly TokenId[]>();
+    return (tokens) => {
+      const reached = this.#reach.from(tokens, true);
+      let found = known.get(reached);
+      if (found === undefined) {
+        const ids = new Set<TokenId>();
+        for (const { token } of reached) if (changing.has(token)) ids.add(token);
+        known.set(reached, (found = ids.size === 0 ? nothing : [...ids]));
+      }
+      return found;
+    };
+  }
+
   /** A reply is made with the settings of its app, and rendered with its locals: if those change, it depends on them. */
   #readApps(changing: ReadonlySet<TokenId>): void {
     const apps = [...changing].filter((id) => this.#lasting.isOneOfAKind(id));
@@ -494,14 +432,14 @@ class Collector {
     const all = apps.some((id) => this.#changesSettings(id));
     for (const cell of this.#cells.slice()) {
       if (cell.request !== 'reply') continue;
-      for (const touch of [...cell.touches.values()]) {
+      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
         this.#part =
           touch.part === this.#pipeline.parts.outsiders.id
             ? this.#pipeline.parts.outsiders
             : (this.#pipeline.parts.list[touch.part] as Part);
         const op = all
-          ? (touch.reads[0] ?? touch.mutations[0] ?? 0)
-          : touch.mutations.find((found) => this.#isCallOf(found, /^render$/));
+          ? (touch.first(Use.reads) ?? touch.first(Use.mutates) ?? 0)
+          : touch.places(Use.mutates).find((found) => this.#isCallOf(found, /^render$/));
         if (op === undefined) continue;
         for (const app of apps) this.#touch(this.#objectCell(app), Effect.read, op, false, false);
       }
@@ -512,9 +450,10 @@ class Collector {
     const settings = /^(set|enable|disable|engine)$/;
     const cells = this.#cells.filter((cell) => cell.tokens.some((id) => this.#lasting.representative(id) === app));
     return cells.some((cell) =>
-      [...cell.touches.values()].some(
+      cell.someTouch(
         (touch) =>
-          touch.part !== 0 && touch.mutations.some((op) => this.#isCallOf(op, settings) && this.#isOfApp(op, app)),
+          touch.part !== 0 &&
+          touch.places(Use.mutates).some((op) => this.#isCallOf(op, settings) && this.#isOfApp(op, app)),
       ),
     );
   }
@@ -529,180 +468,38 @@ class Collector {
     return facts.kind.get(op) === Op.method && name.test(facts.atomName(facts.c.get(op)));
   }
 
-  // ------------------------------------------------------------------------------------------------- groups
-
   state(): State {
-    const leader = new Map<Cell, Cell>();
-    const find = (cell: Cell): Cell => {
-      let at = cell;
-      for (let up = leader.get(at); up !== undefined; up = leader.get(at)) at = up;
-      return at;
-    };
-    const union = (left: Cell, right: Cell): void => {
-      const [a, b] = [find(left), find(right)];
-      if (a !== b) leader.set(a.id < b.id ? b : a, a.id < b.id ? a : b);
-    };
-    this.#uniteAliases(union);
-    this.#uniteFields(union);
-    this.#uniteUntraced(union);
-    const groups = new Map<Cell, Cell[]>();
-    for (const cell of this.#cells) {
-      const list = groups.get(find(cell));
-      if (list === undefined) groups.set(find(cell), [cell]);
-      else list.push(cell);
-    }
-    const made = [...groups.values()].map((cells): Group => ({ cells }));
-    const groupOf = new Map(made.flatMap((group) => group.cells.map((cell) => [cell, group] as const)));
-    return {
+    return groupCells({
+      pipeline: this.#pipeline,
+      reach: this.#reach,
       cells: this.#cells,
-      groups: made,
-      groupOf,
+      fieldOwners: this.#fieldOwners,
       cellOf: (variable) => this.#byVariable.get(this.#pipeline.graph.aliases.get(variable) ?? variable),
-    };
-  }
-
-  /** Fields of an object, and a variable by which all of it is used, are one piece of state. */
-  #uniteFields(union: (left: Cell, right: Cell) => void): void {
-    const holders = new Map<TokenId, Cell[]>();
-    for (const cell of this.#cells) {
-      if (cell.request !== null || this.#fieldOwners.has(cell) || this.#isAnsweredFor(cell)) continue;
-      if (![...cell.touches.keys()].some((part) => part !== 0)) continue;
-      for (const token of cell.tokens) holders.set(token, [...(holders.get(token) ?? []), cell]);
-    }
-    for (const [cell, owner] of this.#fieldOwners) for (const holder of holders.get(owner) ?? []) union(cell, holder);
-  }
-
-  /** A parameter: what it holds in a call the caller knows, and it has a variable for it. */
-  #isAnsweredFor({ variable }: Cell): boolean {
-    const { facts, effects } = this.#pipeline;
-    const owner = variable === null ? undefined : facts.variables.get(variable)?.owner;
-    if (variable === null || owner === undefined || owner < 0 || effects.isEntry(owner)) return false;
-    return effects.isGiven(variable, owner) && !effects.aliases.has(variable);
-  }
-
-  /** Where it is not known what a variable holds, what its declaration was made from says what else is changed. */
-  #uniteUntraced(union: (left: Cell, right: Cell) => void): void {
-    for (const cell of this.#cells) {
-      if (cell.variable === null || cell.origin !== 'startup' || !this.#isUntraced(cell)) continue;
-      for (const alias of this.#pipeline.effects.aliases.get(cell.variable) ?? []) {
-        const other = this.#byVariable.get(this.#pipeline.graph.aliases.get(alias) ?? alias);
-        if (other !== undefined && other.origin === 'startup') union(cell, other);
-      }
-    }
-  }
-
-  #isUntraced(cell: Cell): boolean {
-    return cell.tokens.some((id) => {
-      const token = this.#pipeline.origins.tokens.get(id);
-      return token.kind === 'unknown' || (token.kind === 'external' && token.site >= 0);
     });
   }
-
-  /** Two names for one object that changes are one piece of state. */
-  #uniteAliases(union: (left: Cell, right: Cell) => void): void {
-    const changed = new Map<TokenId, Map<TokenId, Cell>>();
-    const candidates = this.#cells.filter((cell) => cell.tokens.length > 0 && cell.request === null && !isLocal(cell));
-    for (const cell of candidates) {
-      if (cell.changed === 'nothing') continue;
-      for (const { token, within } of this.#reach(cell.tokens, cell.changed === 'within')) {
-        const holders = changed.get(token);
-        if (holders === undefined) changed.set(token, new Map([[within, cell]]));
-        else if (!holders.has(within)) holders.set(within, cell);
-      }
-    }
-    for (const cell of candidates) {
-      const reached = this.#reach(cell.tokens, true);
-      if (!this.#pipeline.budget.spend(reached.length)) return;
-      for (const { token, within } of reached) {
-        for (const [other, holder] of changed.get(token) ?? []) {
-          if (other === within || other === -1 || within === -1) union(cell, holder);
-        }
-      }
-    }
-  }
-
-  /**
-   * Objects that can be reached through properties; functions close over variables, which have cells of their own. What a
-   * constructor makes for its instance is another object for each instance: it is told apart by the instance it was
-   * reached through (`within`).
-   */
-  #reach(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
-    if (tokens.length === 0) return [];
-    const key = `${deep} ${tokens.join(' ')}`;
-    let reached = this.#reached.get(key);
-    if (reached === undefined)
-      this.#reached.set(key, (reached = this.#findReached(tokens, deep && !this.#pipeline.budget.isExhausted)));
-    return reached;
-  }
-
-  #findReached(tokens: readonly TokenId[], deep: boolean): Reached[] {
-    const { origins, budget } = this.#pipeline;
-    const found = new Map<string, Reached>();
-    const seen = new Set<TokenId>();
-    const queue: Reached[] = tokens.map((token) => ({ token, within: -1 }));
-    while (queue.length > 0) {
-      const next = queue.pop() as Reached;
-      if (!budget.spend(4)) break;
-      const token = origins.tokens.get(next.token);
-      const isInstance =
-        token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);
-      const key = `${this.#lasting.representative(next.token)} ${next.within}`;
-      if (!(token.kind === 'object' || token.kind === 'function' || isInstance) || found.has(key)) continue;
-      // Of a prototype only the data in it is state.
-      const isPrototype = token.kind === 'object' && token.type === 'Prototype' && !tokens.includes(next.token);
-      if (isPrototype) seen.add(next.token);
-      else found.set(key, { token: this.#lasting.representative(next.token), within: next.within });
-      if (!deep) continue;
-      const maker = token.kind === 'object' && token.type === 'Instance' ? next.token : next.within;
-      const values = [...(origins.tokens.knownProperties(next.token)?.values() ?? [])];
-      if (token.kind === 'object' && token.proto !== 0) values.push(token.proto);
-      for (const value of values) {
-        for (const inner of origins.tokensOf(value)) {
-          if (this.#isPlace(inner) && !seen.has(inner))
-            queue.push({ token: inner, within: this.#isOwn(inner) ? maker : -1 });
-        }
-      }
-    }
-    return [...found.values()];
-  }
-
-  /** Something that holds state: functions have variables of their own, and requests are not the program's. */
-  #isPlace(id: TokenId): boolean {
-    const token = this.#pipeline.origins.tokens.get(id);
-    return token.kind === 'object' || (token.kind === 'external' && token.site !== everyRequest);
-  }
-
-  /** Made by a constructor. */
-  #isOwn(id: TokenId): boolean {
-    const token = this.#pipeline.origins.tokens.get(id);
-    if (token.kind !== 'object' && token.kind !== 'external') return false;
-    const maker = token.kind === 'object' ? token.fn : token.site < 0 ? -1 : this.#pipeline.facts.owner.get(token.site);
-    return maker >= 0 && (this.#pipeline.facts.fn(maker).flags & FunctionFlag.classConstructor) !== 0;
-  }
 }
 
-interface Reached {
-  readonly token: TokenId;
-  readonly within: TokenId;
+const onlyMain: readonly PartId[] = [0];
+const noParts: readonly PartId[] = [];
+const nothing: readonly TokenId[] = [];
+
+function entriesOf(map: Map<number, Map<AtomId, Cell>>, key: number): Map<AtomId, Cell> {
+  let entries = map.get(key);
+  if (entries === undefined) map.set(key, (entries = new Map()));
+  return entries;
 }
 
-/** Made anew in each run and used nowhere else: for what it may hold, others answer. */
-export function isLocal(cell: Cell): boolean {
-  if (cell.origin !== 'flow') return false;
-  for (const part of cell.touches.keys()) if (!cell.declaredBy.includes(part)) return false;
-  return true;
-}
-
-const none: OpId[] = [];
-const mostPlaces = 8;
-
-/** Most touches are one read: lists are made when there is something to put in. */
-function withOp(list: OpId[], op: OpId): OpId[] {
-  if (list === none) return [op];
-  if (list.length < mostPlaces && list.at(-1) !== op) list.push(op);
-  return list;
-}
-
-export function changes(touch: Touch): boolean {
-  return touch.writes.length > 0 || touch.mutations.length > 0 || touch.hands.length > 0;
+function useOf(effect: number, deep: boolean): UseKind | null {
+  switch (effect) {
+    case Effect.read:
+      return Use.reads;
+    case Effect.write:
+      return deep ? Use.mutates : Use.writes;
+    case Effect.mutate:
+      return Use.mutates;
+    case Effect.hand:
+      return Use.hands;
+    default:
+      return null;
+  }
 }

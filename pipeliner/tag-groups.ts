@@ -7,8 +7,8 @@
 import type { Part, PartId } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
 import type { GroupTag } from '../flx/program.js';
+import type { Cell, Group, State } from './cells.js';
 import type { Decision } from './decide-state.js';
-import { type Cell, changes, type Group, type State } from './state.js';
 
 export interface Tags {
   readonly ofPart: ReadonlyMap<PartId, readonly GroupTag[]>;
@@ -26,9 +26,10 @@ export function tagGroups(
   const taken = new Set<GroupTag>();
   const shared = [...decisions.values()].filter((decision) => decision.kind === 'share');
   const stems = shared.map((decision) => ({ decision, cause: causeOf(decision.group) }));
+  const rivals = new Map<string, number>();
+  for (const { cause } of stems) rivals.set(cause.hint, (rivals.get(cause.hint) ?? 0) + 1);
   for (const { decision, cause } of stems) {
-    const rivals = stems.filter((other) => other.cause.hint === cause.hint).length;
-    const tag = freeTag(facts, cause, rivals > 1, taken);
+    const tag = freeTag(facts, cause, (rivals.get(cause.hint) ?? 0) > 1, taken);
     taken.add(tag);
     ofGroup.set(decision.group, tag);
     for (const part of decision.parts) add(ofPart, part, tag);
@@ -39,9 +40,7 @@ export function tagGroups(
 
 /** The cell that names the tag: the first that changes, by its place in the source. */
 function causeOf(group: Group): Cell {
-  const changing = group.cells.filter((cell) =>
-    [...cell.touches.values()].some((touch) => touch.part !== 0 && changes(touch)),
-  );
+  const changing = group.cells.filter((cell) => cell.isChangedLater);
   const named = (changing.length > 0 ? changing : group.cells).filter((cell) => cell.name !== '');
   const from = named.length > 0 ? named : group.cells;
   return [...from].sort((left, right) => left.module - right.module || left.start - right.start)[0] as Cell;
@@ -85,13 +84,14 @@ function tagReplies(
   const owned = ownedParts(decisions);
   for (const cell of state.cells) {
     if (cell.request !== 'reply') continue;
-    for (const part of cell.touches.keys()) {
+    for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
+      const { part } = touch;
       if (part === 0 || !owned.has(part) || parts[part] === undefined) continue;
       const tag = `grp_${cell.name}`;
       add(ofPart, part, tag);
       add(ofPart, 0, tag);
-      const group = state.groupOf.get(cell);
-      if (group !== undefined && decisions.get(group)?.kind === 'stream') ofGroup.set(group, tag);
+      const group = state.groupOf(cell);
+      if (decisions.get(group)?.kind === 'stream') ofGroup.set(group, tag);
     }
   }
 }

@@ -31,6 +31,8 @@ export interface ProgramCode {
   ofModule(module: ModuleFact): string;
 }
 
+export const noCode: ProgramCode = { ofPart: () => '', ofModule: () => '' };
+
 export function writeCode(facts: Facts, parts: Parts, names: ReadonlyMap<PartId, string>): ProgramCode {
   const edits = new EditTable(facts, parts, names);
   return {

@@ -7,44 +7,64 @@
  */
 import type { Part, PartId, PartStream, Parts } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
+import type { Cell, Group, State, Touch } from './cells.js';
 import type { Decision } from './decide-state.js';
-import type { Cell, Group, State } from './state.js';
 
 export class Messages {
   readonly #facts: Facts;
   readonly #parts: Parts;
   readonly #used = new Map<PartId, Map<Cell, number>>();
   readonly #given = new Map<PartId, ReadonlyMap<Cell, number>>();
-  readonly #messages = new Map<string, readonly Cell[]>();
+  readonly #messages = new Map<object | null, readonly Cell[]>();
+  readonly #names = new Map<readonly Cell[], readonly string[]>();
   readonly #needed = new Map<PartId, ReadonlyMap<Cell, number>>();
 
   constructor(facts: Facts, parts: Parts, state: State, decisions: ReadonlyMap<Group, Decision>) {
     this.#facts = facts;
     this.#parts = parts;
-    for (const part of parts.list) this.#used.set(part.id, new Map());
     for (const cell of state.cells) {
-      const decision = decisions.get(state.groupOf.get(cell) as Group);
-      for (const part of cell.touches.keys()) {
-        if (travels(facts, cell, decision, part)) this.#used.get(part)?.set(cell, this.#position(cell, part));
+      const decision = decisions.get(state.groupOf(cell));
+      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
+        const { part } = touch;
+        if (part < parts.list.length && travels(facts, cell, decision, part)) this.#use(cell, touch);
       }
     }
   }
 
+  #use(cell: Cell, touch: Touch): void {
+    // What a part makes itself nobody has to send it, but for what a start gives its callback.
+    const given = cell.variable !== null && this.#parts.list[touch.part]?.fn.params.includes(cell.variable);
+    if (given !== true && cell.isDeclaredBy(touch.part)) return;
+    const used = this.#used.get(touch.part);
+    if (used === undefined) this.#used.set(touch.part, new Map([[cell, this.#position(touch)]]));
+    else used.set(cell, this.#position(touch));
+  }
+
   /** Where a part first uses a cell; uses in functions of other modules come last. */
-  #position(cell: Cell, part: PartId): number {
-    const touch = cell.touches.get(part);
-    const module = (this.#parts.list[part] as Part).fn.module;
-    const ops = touch === undefined ? [] : [...touch.reads, ...touch.writes, ...touch.mutations, ...touch.hands];
-    const here = ops.filter((op) => this.#facts.fn(this.#facts.owner.get(op)).module === module);
-    return here.length === 0 ? Number.MAX_SAFE_INTEGER : Math.min(...here.map((op) => this.#facts.position.get(op)));
+  #position(touch: Touch): number {
+    const part = this.#parts.list[touch.part];
+    let first = Number.MAX_SAFE_INTEGER;
+    for (const op of touch.allPlaces()) {
+      if (this.#facts.fn(this.#facts.owner.get(op)).module !== part?.fn.module) continue;
+      first = Math.min(first, this.#facts.position.get(op));
+    }
+    return first;
   }
 
   of(stream: PartStream): readonly Cell[] {
     // Many parts may run one call, through a helper: their streams all say the same.
-    const key = `${stream.type} ${stream.to.join(' ')}`;
+    const key = stream.point ?? stream.cut;
     let cells = this.#messages.get(key);
     if (cells === undefined) this.#messages.set(key, (cells = this.#write(stream)));
     return cells;
+  }
+
+  /** The names of the variables in its messages. */
+  names(stream: PartStream): readonly string[] {
+    const cells = this.of(stream);
+    let names = this.#names.get(cells);
+    if (names === undefined) this.#names.set(cells, (names = [...new Set(cells.map((cell) => cell.name))]));
+    return names;
   }
 
   #write(stream: PartStream): readonly Cell[] {
@@ -77,7 +97,7 @@ export class Messages {
   }
 
   #without(part: PartId, cells: ReadonlyMap<Cell, number>): Map<Cell, number> {
-    return new Map([...cells].filter(([cell]) => !cell.declaredBy.includes(part)));
+    return new Map([...cells].filter(([cell]) => !cell.isDeclaredBy(part)));
   }
 
   #parameters(part: Part): ReadonlyMap<Cell, number> {

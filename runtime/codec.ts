@@ -45,6 +45,7 @@ type Special =
   | { readonly is: 'reference'; readonly name: unknown }
   | { readonly is: 'url'; readonly href: string }
   | { readonly is: 'search-params'; readonly text: string }
+  | { readonly is: 'dom-exception'; readonly message: string; readonly name: string; readonly stack: unknown }
   | { readonly is: 'error'; readonly id: number; readonly name: string; readonly properties: unknown[] }
   | { readonly is: 'again'; readonly id: number };
 
@@ -194,6 +195,7 @@ export class Encoder {
         checkNoProperties(value, path);
         return true;
       case 'regexp':
+        checkPattern(value, path);
         this.#fixLastIndex(value, value);
         return true;
       case 'map':
@@ -260,12 +262,16 @@ export class Encoder {
     if (id !== undefined) return { is: 'again', id };
     if (value instanceof URL) return { is: 'url', href: value.href };
     if (value instanceof URLSearchParams) return { is: 'search-params', text: value.toString() };
+    if (isDomException(value)) {
+      return { is: 'dom-exception', message: value.message, name: value.name, stack: value.stack };
+    }
     return types.isNativeError(value) ? this.#error(value, path) : undefined;
   }
 
   #error(error: Error, path: string): Special {
     const prototype: unknown = Object.getPrototypeOf(error);
-    const name = isObject(prototype) ? (ERROR_NAMES.get(prototype) ?? this.refs.classOf?.(prototype)) : undefined;
+    const known = isObject(prototype) ? (ERROR_NAMES.get(prototype) ?? this.refs.classOf?.(prototype)) : undefined;
+    const name = known ?? nodeErrorName(error);
     if (name === undefined) throw new CannotTravel(path, `it is ${describe(error)}`);
     this.#specials ??= new Map();
     const id = this.#specials.size;
@@ -307,7 +313,7 @@ export class Encoder {
       if (typeof key === 'symbol') throw new CannotTravel(path, `it has the property ${String(key)}`);
       if (key === 'length' && Array.isArray(value)) continue;
       const item = ownValue(value, Object.getOwnPropertyDescriptor(value, key), path, key);
-      this.#copyInto(copy, key, item, `${path}.${key}`);
+      this.#copyInto(copy, key, item, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`);
     }
     this.#fixIntegrity(value, copy);
     return copy;
@@ -333,7 +339,10 @@ export class Encoder {
     if (kind === 'map' || kind === 'set') return this.#copyCollection(value, path);
     if (kind === 'unknown' || kind === 'substituted') return undefined;
     if (kind === 'date') checkNoProperties(value, path);
-    if (kind === 'regexp') this.#fixLastIndex(value, value);
+    if (kind === 'regexp') {
+      checkPattern(value, path);
+      this.#fixLastIndex(value, value);
+    }
     if (kind !== 'buffer' && kind !== 'bytes') return value;
     checkBytes(value, path);
     const sent = isMostlyElsewhere(value) && ArrayBuffer.isView(value) ? ownBytes(value) : value;
@@ -368,7 +377,7 @@ function kindOf(value: object, prototype: unknown): Kind {
     return 'bytes';
   if (prototype === LEGACY_URL) return 'legacy-url';
   if (prototype === URL.prototype || prototype === URLSearchParams.prototype) return 'substituted';
-  return types.isNativeError(value) ? 'substituted' : 'unknown';
+  return types.isNativeError(value) || isDomException(value) ? 'substituted' : 'unknown';
 }
 
 const BYTES: ReadonlySet<object> = new Set<object>([
@@ -403,6 +412,52 @@ const ERROR_PROTOTYPES: ReadonlyMap<string, object> = new Map(
   ERROR_CLASSES.map(({ prototype, name }) => [name, prototype]),
 );
 
+function isDomException(value: object): value is DOMException {
+  return Object.getPrototypeOf(value) === DOMException.prototype;
+}
+
+/**
+ * Node makes a class for each of its codes, which nobody can get at. They differ from the class below them by their
+ * `toString`, which says the code.
+ */
+function nodeErrorName(error: Error): string | undefined {
+  const code: unknown = Reflect.get(error, 'code');
+  if (typeof code !== 'string' || !code.startsWith('ERR_')) return undefined;
+  const own = nodeErrorNames.get(Object.getPrototypeOf(error));
+  if (own !== undefined) return own;
+  if (!/\[\$\{key\}\]/.test(Function.prototype.toString.call(error.toString))) return undefined;
+  for (let at: unknown = Object.getPrototypeOf(error); isObject(at); at = Object.getPrototypeOf(at)) {
+    const base = ERROR_NAMES.get(at);
+    if (base !== undefined) return `${NODE_ERROR}${base}:${code}`;
+  }
+  return undefined;
+}
+
+const NODE_ERROR = 'node:';
+const nodeErrors = new Map<string, object>();
+/** Those made here may have to travel on. */
+const nodeErrorNames = new WeakMap<object, string>();
+
+function nodeErrorPrototype(name: string): object {
+  const known = nodeErrors.get(name);
+  if (known !== undefined) return known;
+  const [base = '', code] = name.slice(NODE_ERROR.length).split(':');
+  const below = ERROR_PROTOTYPES.get(base) ?? Error.prototype;
+  const made: object = Object.create(below, {
+    constructor: { value: below.constructor, writable: true, configurable: true },
+    toString: {
+      value(this: Error) {
+        return `${this.name} [${code}]: ${this.message}`;
+      },
+      writable: true,
+      configurable: true,
+    },
+  });
+  nodeErrors.set(name, made);
+  nodeErrorNames.set(made, name);
+  return made;
+}
+
 function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
@@ -432,6 +487,12 @@ function integrityOf(value: object): Integrity | undefined {
 function checkNoProperties(value: object, path: string): void {
   const key = Reflect.ownKeys(value)[0];
   if (key !== undefined) throw new CannotTravel(path, `it has the property ${String(key)}`);
+  if (!Object.isExtensible(value)) throw new CannotTravel(path, 'it is frozen');
+}
+
+/** Its only own property is `lastIndex`. */
+function checkPattern(value: object, path: string): void {
+  if (Reflect.ownKeys(value).length > 1) throw new CannotTravel(path, 'it has properties');
   if (!Object.isExtensible(value)) throw new CannotTravel(path, 'it is frozen');
 }
 
@@ -493,6 +554,11 @@ function make(special: Special, errors: Map<number, unknown>, refs: Refs): unkno
       return new URL(special.href);
     case 'search-params':
       return new URLSearchParams(special.text);
+    case 'dom-exception': {
+      const exception = new DOMException(special.message, special.name);
+      Object.defineProperty(exception, 'stack', { value: special.stack, writable: true, configurable: true });
+      return exception;
+    }
     case 'error': {
       const error = bareError(special.name, refs);
       errors.set(special.id, error);
@@ -534,6 +600,7 @@ function prototypeNamed(name: string, refs: Refs): object | null {
   if (name === 'null') return null;
   if (name === 'Buffer') return Buffer.prototype;
   if (name === 'Url') return LEGACY_URL;
+  if (name.startsWith(NODE_ERROR)) return nodeErrorPrototype(name);
   const found = ERROR_PROTOTYPES.get(name) ?? refs.prototypeOf?.(name);
   if (found === undefined) throw new CannotTravel(name, 'this loop does not know the class');
   return found;

@@ -117,6 +117,7 @@ class Engine {
       isMovable = true;
       this.#context.loop.decide(this.#stubs.cuts());
     }
+    if (!isMovable) this.#log.info(`${linked.root}: all that it calls stays on the main thread`);
     if (isMovable && this.#context.options.placement === 'eager') this.#replicas.want();
   }
 

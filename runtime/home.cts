@@ -15,6 +15,7 @@ import Module = require('node:module');
 import path = require('node:path');
 import process = require('node:process');
 import url = require('node:url');
+import vm = require('node:vm');
 
 /** What emitted modules know of the loop that they run on; docs/ARCHITECTURE.md says more. */
 interface Loop {
@@ -62,22 +63,21 @@ function start(starter: string): void {
   const original = path.resolve(here, entry.source);
   setHomeLoop();
   replaceTexts(readEmitted(manifest));
+  const main = process.mainModule;
   forgetStarter(starter, original);
-  runMain();
+  runMain(main);
 }
 
-/** For whoever has set a registry and knows the texts: `entry` is run as if Node had been given it, as `argv1` says. */
+/** For whoever has set a registry and knows the texts: what `process.argv` names is run as if Node had been given it. */
 function launch(entry: Launch): void {
   replaceTexts(entry.emitted);
+  const main = process.mainModule;
   forget(entry.ownFiles);
-  process.argv.splice(1, process.argv.length - 1, entry.argv1, ...entry.args);
-  runMain();
+  runMain(main);
 }
 
 interface Launch {
   readonly emitted: ReadonlyMap<string, Emitted>;
-  readonly argv1: string;
-  readonly args: readonly string[];
   /** Modules that were loaded before the app and are none of its business. */
   readonly ownFiles: readonly string[];
 }
@@ -280,12 +280,43 @@ function asGiven(given: string, starter: string, original: string): string {
 
 /**
  * The same function as `node app.js` ends up in, so that it decides what the entry is and what happens to its errors.
- * A CommonJS entry runs in here; the frames of this file are taken out of errors that start-up leaves uncaught.
+ *
+ * Node calls it when the starter has been evaluated and is marked as loaded, and in the name of the place that called it
+ * for the starter: nothing of ours is on the stack while a CommonJS entry runs. Below it are still the frames in which
+ * Node loaded the starter, which short stack traces of start-up end with; they are taken out of errors that nobody catches.
  */
-function runMain(): void {
-  process.prependListener('uncaughtExceptionMonitor', hideStarter);
-  setImmediate(() => process.off('uncaughtExceptionMonitor', hideStarter)).unref();
-  Module.runMain();
+function runMain(starter: object | undefined): void {
+  tidyFatalErrors();
+  const run = fromBottom();
+  if (starter === undefined || Reflect.get(starter, 'loaded') !== false) return run();
+  Object.defineProperty(starter, 'loaded', { configurable: true, enumerable: true, set: run });
+}
+
+/** Bound functions leave no frames. */
+function fromBottom(): () => void {
+  const place = /^ +at (node:internal\/main\/\w+):(\d+):(\d+)$/.exec(
+    bottomFrames.length === 1 ? (bottomFrames[0] ?? '') : '',
+  );
+  if (place === null) return () => Module.runMain();
+  const [, filename = '', line, column] = place;
+  const code = 'Module.runMain()';
+  const columnOffset = Number(column) - code.indexOf('runMain') - 1;
+  const run = vm.compileFunction(code, ['Module'], { filename, lineOffset: Number(line) - 1, columnOffset });
+  return run.bind(undefined, Module) as () => void;
+}
+
+/** Node looks the method up when it has an error to tell of; a listener the app would see. */
+function tidyFatalErrors(): void {
+  const fatal: unknown = Reflect.get(process, '_fatalException');
+  if (typeof fatal !== 'function') return;
+  const tidy = (error: unknown, isFromPromise: unknown): unknown => {
+    hideStarter(error);
+    return Reflect.apply(fatal, process, [error, isFromPromise]);
+  };
+  Reflect.set(process, '_fatalException', tidy);
+  setImmediate(() => {
+    if (Reflect.get(process, '_fatalException') === tidy) Reflect.set(process, '_fatalException', fatal);
+  }).unref();
 }
 
 function hideStarter(error: unknown): void {
@@ -296,14 +327,14 @@ function hideStarter(error: unknown): void {
   }
 }
 
+/** Whatever stands below the place where Node begins has loaded the starter. */
 function hideFrames(error: Error): void {
+  const [bottom] = bottomFrames;
+  if (bottom === undefined) return;
   const lines = String(error.stack).split('\n');
-  const isFrame = (line: string): boolean => /^\s+at /.test(line);
-  const ours = lines.findIndex((line) => isFrame(line) && line.includes(__filename));
-  if (ours === -1) return;
-  const room = Error.stackTraceLimit - (ours - lines.findIndex(isFrame));
+  const end = lines.indexOf(bottom);
   // Not an assignment: that would throw where the error is frozen.
-  Reflect.set(error, 'stack', [...lines.slice(0, ours), ...bottomFrames.slice(0, room)].join('\n'));
+  if (end !== -1 && end < lines.length - 1) Reflect.set(error, 'stack', lines.slice(0, end + 1).join('\n'));
 }
 
 /** What Node itself had on the stack when it began to run its main module. */

@@ -29,6 +29,8 @@ export type ReplicaStarted =
       readonly cuts: readonly string[];
       /** Packages whose connection start-up makes: here it was not made, and is not to be used. */
       readonly unconnected: readonly string[];
+      /** Calls of start-up that home did not make, or not in the same place: what they gave may differ. */
+      readonly misses: readonly string[];
     }
   | { readonly kind: 'gave-up'; readonly threadId: number; readonly reason: string };
 

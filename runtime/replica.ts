@@ -31,11 +31,15 @@ export default async function startReplica({ setup, port }: ReplicaTask): Promis
     error instanceof Error ? (error.stack ?? error.message) : String(error),
   );
   if (reason !== null) return { kind: 'gave-up', threadId, reason };
+  const chance = firewall.misses.find(({ what, answer }) => answer === 'real' && RANDOM.test(what));
+  if (chance !== undefined) {
+    return { kind: 'gave-up', threadId, reason: `${chance.what} at ${chance.at}: home made no such random value` };
+  }
   const found = link(firewall, apps.stop());
   const names = new AppNames();
   for (const { root, stacks } of found) names.add(root, stacks.things);
 
-  const { fluxions: listed } = readLink(setup.folder);
+  const { fluxions: listed } = firewall.outside(() => readLink(setup.folder));
   const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
   const runs: ReplicaRuns = new ReplicaRuns({
     handlers: new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks))),
@@ -51,8 +55,17 @@ export default async function startReplica({ setup, port }: ReplicaTask): Promis
   });
   lift(firewall, channel, runs);
   const slots = found.flatMap((each) => each.slots);
-  return { kind: 'ready', threadId, slots, cuts: [...loop.makes.keys()], unconnected: findUnconnected(firewall) };
+  return {
+    kind: 'ready',
+    threadId,
+    slots,
+    cuts: [...loop.makes.keys()],
+    unconnected: findUnconnected(firewall),
+    misses: firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`),
+  };
 }
+
+const RANDOM = /^(crypto|webcrypto)\b|random/i;
 
 async function startUp(
   { folder }: ReplicaSetup,

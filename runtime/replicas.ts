@@ -146,6 +146,7 @@ export class Replicas {
     this.#all = [...this.#all, replica];
     replica.isReady = true;
     replica.heard = performance.now();
+    for (const miss of found.misses) this.#log.debug(`${replica.id} asked for what home had not: ${miss}`);
     this.#log.debug(`${replica.id} is ready`);
     this.#events.started(replica, found);
   }

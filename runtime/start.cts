@@ -31,9 +31,16 @@ function run(words: readonly string[], own: OwnPlaces): Problem | null {
   const entry = path.resolve(read.entry);
   const prepared = prepare(entry, read.options, own);
   const emitted = prepared === null ? new Map<string, Emitted>() : readEmitted(prepared);
+  // Before the recorder looks at it: replicas are to have the same.
+  process.argv.splice(1, process.argv.length - 1, entry, ...read.args);
+  if (prepared === null) sayAtHome(read.options.logLevel);
   if (prepared !== null || read.options.report !== null) spread(prepared, read.options);
-  home.launch({ emitted, argv1: entry, args: read.args, ownFiles: ownFiles(own) });
+  home.launch({ emitted, ownFiles: ownFiles(own) });
   return null;
+}
+
+function sayAtHome(level: RunOptions['logLevel']): void {
+  if (level === 'info' || level === 'debug') fs.writeSync(2, 'fluxion info: all of it stays on the main thread\n');
 }
 
 // --- compiled -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { printJson } from '../flx/emit/json.js';
+import { jsonPieces, jsonText, printJson } from '../flx/emit/json.js';
 import type { Fluxion, FluxionProgram, Place } from '../flx/program.js';
 import { verifyProgram } from '../flx/verify.js';
 
@@ -189,7 +189,7 @@ test('a program comes out with the documented keys, in their order', (t) => {
       },
     ],
   };
-  t.is(printJson(paper), `${JSON.stringify(expected, null, 2)}\n`);
+  t.is(jsonText(JSON.parse(printJson(paper))), jsonText(expected));
 });
 
 test('the same program gives the same bytes, whatever the order of the keys in memory', (t) => {
@@ -228,6 +228,14 @@ test('the entry is among the modules even if the program does not list it', (t) 
   t.deepEqual(parsed.modules, ['app.js', 'count.js']);
 });
 
+test('each fluxion, variable and unresolved point has a line of its own', (t) => {
+  const lines = printJson(paper, { home: {} }).split('\n');
+  const { fluxions, variables, unresolved } = paper;
+  t.is(lines.filter((line) => line.startsWith('{"')).length, fluxions.length + variables.length + unresolved.length);
+  t.deepEqual(lines.slice(-3), ['"home": {}', '}', '']);
+  t.deepEqual([...jsonPieces(paper)].join(''), printJson(paper));
+});
+
 test('an empty program is still a document', (t) => {
   const empty: FluxionProgram = {
     version: 1,
@@ -243,7 +251,7 @@ test('an empty program is still a document', (t) => {
   };
   t.is(
     printJson(empty),
-    `${JSON.stringify({ version: 1, entry: 'app.js', modules: ['app.js'], fluxions: [], variables: [], unresolved: [] }, null, 2)}\n`,
+    '{\n"version": 1,\n"entry": "app.js",\n"modules": ["app.js"],\n"fluxions": [],\n"variables": [],\n"unresolved": []\n}\n',
   );
 });
 

@@ -312,6 +312,87 @@ Promise.resolve().then(() => (seen.second = make()));`;
   assertSame(t, await runStartup(t, 'app.cjs', { 'app.cjs': text }));
 });
 
+test('what is made of chance inside of Node differs, and is named', async (t) => {
+  const text = `
+const crypto = require('crypto');
+const { privateKey } = crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' });
+seen.signature = crypto.createSign('sha256').update('x').sign(privateKey, 'hex');
+seen.once = crypto.sign('sha256', Buffer.from('x'), privateKey).toString('hex');
+crypto.createECDH('secp256k1').generateKeys();
+setTimeout(() => started(), 10);`;
+  const run = await runStartup(t, 'app.cjs', { 'app.cjs': text });
+  assertSame(t, run);
+  t.deepEqual(
+    run.report.misses.map(({ what }) => what),
+    ['ECDH.generateKeys'],
+  );
+});
+
+test('a program that asks for chance and time again and again is not held up', async (t) => {
+  const text = `
+const fs = require('fs');
+let sum = 0;
+for (let i = 0; i < 300000; i++) sum += Math.random() + Date.now() % 2 + performance.now() % 2 + new Date() % 2;
+seen.text = fs.readFileSync('data', 'utf8');
+seen.sum = sum > 0;
+setTimeout(() => started(), 10);`;
+  const run = await runStartup(t, 'app.cjs', { 'app.cjs': text, data: 'text' });
+  assertSame(t, run);
+  const missed = run.report.misses.map(({ what }) => what).sort();
+  t.deepEqual(missed, ['Date', 'Date.now', 'Math.random', 'performance.now']);
+});
+
+test('what start-up makes and never speaks looks alive', async (t) => {
+  const text = `
+const { fork, exec, execFile } = require('child_process');
+const fs = require('fs'), dgram = require('dgram'), readline = require('readline'), tls = require('tls'), net = require('net');
+const { Worker, BroadcastChannel } = require('worker_threads');
+const { promisify } = require('util');
+const events = require('events');
+const kinds = (object, ...keys) => keys.map((key) => typeof object[key]).join();
+const timer = setTimeout(() => {}, 1);
+seen.timer = [timer.hasRef(), timer.unref() === timer, timer.hasRef(), timer.ref().hasRef(), timer.refresh() === timer, timer.constructor.name, Number(timer) > 0, clearTimeout(timer)];
+const interval = setInterval(() => {}, 1, 'x');
+seen.interval = [interval.hasRef(), interval.close() === interval];
+seen.immediate = [setImmediate(() => {}).hasRef(), (() => { try { setTimeout('text') } catch (error) { return error.code } })()];
+seen.promised = [kinds(promisify(setTimeout)(1), 'then'), kinds(require('timers/promises').setInterval(1), 'next')];
+const child = fork('child.cjs');
+seen.child = kinds(child, 'pid', 'send', 'kill', 'on', 'disconnect') + child.connected + child.stdout;
+seen.exec = kinds(exec('true', () => {}).stdout, 'on', 'pipe') + kinds(execFile('true'), 'kill');
+const worker = new Worker('process.exit()', { eval: true });
+seen.worker = [worker instanceof Worker, kinds(worker, 'postMessage', 'terminate', 'threadId', 'on'), worker.ref(), worker.postMessage(1)];
+const channel = new BroadcastChannel('news');
+channel.onmessage = () => {};
+seen.channel = [channel.name, channel.postMessage('hello')];
+seen.watch = kinds(fs.watch('.'), 'close', 'on') + kinds(fs.watchFile('child.cjs', () => {}), 'unref');
+const lines = readline.createInterface({ input: process.stdin, output: process.stdout });
+lines.on('line', () => {}); lines.question('Name? ', () => {}); lines.close();
+seen.stdin = [process.stdin.fd, kinds(process.stdin, 'on', 'pause', 'setEncoding'), process.stdin.isTTY, process.stdout.isTTY, process.stdout.fd];
+seen.stdout = [process.stdout.write('x'), typeof process.stdout.columns, process.stdout.writable];
+const socket = net.connect(1, '127.0.0.1'); socket.on('error', () => {});
+seen.socket = [socket.connecting, socket.pending, socket.readyState, socket.setTimeout(5) === socket, socket.timeout, socket.write('x'), socket.ref() === socket];
+const secure = tls.connect(1, '127.0.0.1'); secure.on('error', () => {});
+seen.secure = [secure.connecting, secure.encrypted];
+const udp = dgram.createSocket('udp4'); udp.unref();
+seen.udp = udp.bind(0) === udp;
+seen.signals = [process.on('SIGINT', () => {}) === process, process.listenerCount('SIGINT'), process.kill(process.pid, 0)];
+seen.aborted = AbortSignal.timeout(1).aborted;
+events.once(process, 'SIGUSR1');
+for (const each of [socket, secure]) each.destroy();
+fs.unwatchFile('child.cjs');
+child.once('message', () => { child.kill(); channel.close(); worker.terminate(); started() });
+`;
+  const tree = {
+    'app.cjs': text,
+    'child.cjs': "require('fs').appendFileSync('forks', 'x'); process.send('up'); setInterval(() => {}, 1000);",
+  };
+  for (const options of [{}, { node: node24 }]) {
+    const run = await runStartup(t, 'app.cjs', tree, options);
+    assertSame(t, run);
+    t.is(run.read('forks'), 'x');
+  }
+});
+
 // --- ways out --------------------------------------------------------------------------------------------------------
 
 test('a replica that goes another way than home ends, and says why', async (t) => {
@@ -456,4 +537,23 @@ test('every function of Node’s outward-facing modules is classified, on Node 2
     t.deepEqual(JSON.parse(stdout).unlisted, [], stderr);
     t.deepEqual(JSON.parse(stdout).missing, [], stderr);
   }
+});
+
+test('once lifted, errors show the app and Node only', async (t) => {
+  const text = `
+const fs = require('fs'), net = require('net'), { execSync } = require('child_process');
+setTimeout(() => started(), 10);
+const attempt = (work) => { try { work() } catch (error) { return error.stack } };
+globalThis.later = async () => [
+  attempt(() => fs.writeFileSync('none/x', '')), attempt(() => fs.mkdirSync('app.cjs')), attempt(() => execSync('exit 1', { stdio: 'pipe' })),
+  attempt(() => net.connect(-1)), attempt(() => fs.readFileSync('none')), attempt(() => new Date(Symbol())),
+  await fs.promises.writeFile('none/x', '').catch((error) => error.stack), await fs.promises.readFile('none').catch((error) => error.stack),
+];`;
+  const { report } = await runStartup(t, 'app.cjs', { 'app.cjs': text });
+  t.true(
+    Array.isArray(report.result) &&
+      report.result.length === 8 &&
+      report.result.every((stack) => typeof stack === 'string'),
+  );
+  t.false(JSON.stringify(report.result).includes('runtime/firewall'), JSON.stringify(report.result, null, 1));
 });

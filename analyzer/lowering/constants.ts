@@ -62,8 +62,12 @@ function joined(
     if (part === null) return null;
     parts.push(part);
   }
-  return join(parts);
+  const text = join(parts);
+  return text.length > longestPath ? null : text;
 }
+
+/** Nothing longer is a path. A text of many pieces would be made again for each `+` in it. */
+const longestPath = 4096;
 
 function calleeName(callee: es.Node): string | null {
   if (callee.type === 'Identifier') return callee.name;

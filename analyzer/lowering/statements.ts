@@ -51,8 +51,9 @@ function lowerLine(context: LoweringContext, body: readonly Statement[], followe
     return;
   }
   for (const statement of body) hoist(context, statement, false);
+  const last = body.findLastIndex(isExecuted);
   for (const [index, statement] of body.entries()) {
-    const more = followed || body.slice(index + 1).some(isExecuted);
+    const more = followed || index < last;
     if (statement.type === 'TryStatement' && statement.finalizer == null) lowerTryOnLine(context, statement, more);
     else lowerStatementOnLine(context, statement, more);
   }

@@ -47,8 +47,7 @@ export function emitFiles(program: FluxionProgram, outDir: string): ReadonlyMap<
     const hash = createHash('sha256').update(source.text).digest('hex');
     home[source.id] = { file, source: pathFrom(outDir, source.file), hash, kind: source.kind, cuts: emitted.cuts };
   }
-  const said: object = JSON.parse(printJson(program));
-  files.set('fluxion.json', jsonText({ ...said, home }));
+  files.set('fluxion.json', printJson(program, { home }));
   files.set('app.flx', printFlx(toFlxProgram(program)));
   files.set(LOADER, loaderText());
   files.set('package.json', jsonText({ private: true, type: 'commonjs' }));

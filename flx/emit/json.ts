@@ -18,16 +18,45 @@ import type {
   Unresolved,
 } from '../program.js';
 
-export function printJson(program: FluxionProgram): string {
-  return jsonText({
-    version: program.version,
-    entry: program.entry,
-    modules: listModules(program),
-    fluxions: program.fluxions.map(fluxionJson),
-    variables: program.variables.map(variableJson),
-    unresolved: program.unresolved.map(unresolvedJson),
-  });
+export function printJson(program: FluxionProgram, more: Readonly<Record<string, object>> = {}): string {
+  return [...jsonPieces(program, more)].join('');
 }
+
+/**
+ * The same in pieces, so that nobody needs all of it at once. Each fluxion, variable and unresolved point has a line of its
+ * own: laid out over many lines, as `jsonText` does, most of a large program's JSON would be indentation.
+ */
+export function* jsonPieces(
+  program: FluxionProgram,
+  more: Readonly<Record<string, object>> = {},
+): Generator<string, void> {
+  yield `{\n"version": ${program.version},\n"entry": ${JSON.stringify(program.entry)}`;
+  yield `,\n"modules": ${JSON.stringify(listModules(program))}`;
+  yield* listPieces('fluxions', program.fluxions, fluxionJson);
+  yield* listPieces('variables', program.variables, variableJson);
+  yield* listPieces('unresolved', program.unresolved, unresolvedJson);
+  for (const [key, value] of Object.entries(more)) yield `,\n${JSON.stringify(key)}: ${JSON.stringify(value)}`;
+  yield '\n}\n';
+}
+
+function* listPieces<Item>(
+  key: string,
+  items: readonly Item[],
+  toJson: (item: Item) => object,
+): Generator<string, void> {
+  let piece = `,\n"${key}": [`;
+  let separator = '\n';
+  for (const item of items) {
+    piece += separator + JSON.stringify(toJson(item));
+    separator = ',\n';
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}${items.length === 0 ? '' : '\n'}]`;
+}
+
+const PIECE = 1 << 16;
 
 export function jsonText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;

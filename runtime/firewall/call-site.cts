@@ -25,6 +25,8 @@ const runtimeFolder = path.dirname(__dirname) + path.sep;
 const FRAMES_IN_KEY = 5;
 const SHALLOW = 14;
 const DEEP = 200;
+/** Frames of ours that may be on the stack when one of Node's functions throws: errors get room for them. */
+const OWN_FRAMES = 8;
 const BY_LOADER: CallSite = { key: '', at: null, file: null, package: null, byLoader: true };
 
 /** For the record: `above` is the function of ours that the app called; frames from there up are read. */
@@ -93,7 +95,7 @@ function giveFrames(_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[]
 }
 
 function isLoader(frames: readonly NodeJS.CallSite[]): boolean {
-  const caller = frames.find((frame) => !isNodesFile(frame));
+  const caller = frames.find((frame) => !isNodesFile(frame) && fileOf(frame)?.startsWith(runtimeFolder) !== true);
   return caller?.getFileName()?.startsWith('node:internal/modules/') === true;
 }
 
@@ -150,4 +152,20 @@ function hideOwnFrames(error: unknown): void {
   Reflect.set(error, 'stack', kept.join('\n'));
 }
 
-export = { packageOf, readKey, readCallSite, isByLoader, hideOwnFrames };
+/** As if the app called it: an error shows none of our frames, and as many of the others as it would. */
+function callHidden(target: Fn, self: unknown, args: readonly unknown[]): unknown {
+  const limit = Error.stackTraceLimit;
+  if (typeof limit === 'number') Error.stackTraceLimit = limit + OWN_FRAMES;
+  let failed: unknown;
+  try {
+    return Reflect.apply(target, self, args);
+  } catch (error) {
+    failed = error;
+  } finally {
+    if (Error.stackTraceLimit === limit + OWN_FRAMES) Error.stackTraceLimit = limit;
+  }
+  hideOwnFrames(failed);
+  throw failed;
+}
+
+export = { callHidden, packageOf, readKey, readCallSite, isByLoader, hideOwnFrames };

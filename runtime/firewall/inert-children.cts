@@ -8,6 +8,7 @@ import fs = require('node:fs');
 import fsPromises = require('node:fs/promises');
 import stream = require('node:stream');
 import workerThreads = require('node:worker_threads');
+import callSites = require('./call-site.cjs');
 import inertTimers = require('./inert-timers.cjs');
 import patching = require('./patches.cjs');
 import walls = require('./wall.cjs');
@@ -33,7 +34,7 @@ function stopSubprocesses(wall: Wall, patches: Patches): void {
     apply: function trap(target, self, args) {
       if (!wall.stops || !(self instanceof childProcess.ChildProcess)) {
         if (wall.isArmed) wall.effect('subprocess', 'child_process');
-        return apply(target, self, args);
+        return callSites.callHidden(target, self, args);
       }
       wall.note('child_process', wall.site(trap));
       const [options] = args;
@@ -51,7 +52,8 @@ function makeInertChild(child: object, options: object): void {
   const streams = [piped(0) ? deafStream() : null, piped(1) ? silentStream() : null, piped(2) ? silentStream() : null];
   const [stdin, stdout, stderr] = streams;
   const members = {
-    pid: 1,
+    // No process has this one, should somebody send it a signal.
+    pid: 0x7fffffff,
     spawnfile: Reflect.get(options, 'file'),
     spawnargs: Reflect.get(options, 'args') ?? [],
     stdin,

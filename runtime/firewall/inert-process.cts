@@ -4,6 +4,7 @@
  *          done to nothing at start-up; later it is home's to do.
  */
 import cluster = require('node:cluster');
+import fs = require('node:fs');
 import path = require('node:path');
 import workerThreads = require('node:worker_threads');
 import patching = require('./patches.cjs');
@@ -109,7 +110,8 @@ function stopProcess(wall: Wall, patches: Patches, facts: ProcessFacts): void {
         if (name !== 'exit' && name !== 'reallyExit') return wall.hooks.process(name, args);
         // For good: what the runtime does to end this thread is real.
         wall.passing += 1;
-        return wall.hooks.exit(args[0]);
+        apply(wall.hooks.exit, wall.hooks, [args[0]]);
+        return apply(target, self, args);
       },
     }));
   }
@@ -124,7 +126,10 @@ function stopFolders(wall: Wall, temporary: Patches, lasting: Patches, facts: Pr
   lasting.wrap(process, 'chdir', () => ({
     apply(_target, _self, args) {
       if (!wall.up) return wall.hooks?.process('chdir', args);
-      cwd = path.resolve(cwd, String(args[0]));
+      const wanted = path.resolve(cwd, String(args[0]));
+      if (!isFolder(wall, wanted))
+        return wall.giveUp(`process.chdir: ${wanted} is no folder here, or was none at home either`);
+      cwd = wanted;
       return undefined;
     },
   }));
@@ -137,6 +142,10 @@ function stopFolders(wall: Wall, temporary: Patches, lasting: Patches, facts: Pr
       return before;
     },
   }));
+}
+
+function isFolder(wall: Wall, name: string): boolean {
+  return wall.outside(() => fs.statSync(name, { throwIfNoEntry: false })?.isDirectory() === true);
 }
 
 function stopBindings(wall: Wall, patches: Patches): void {

@@ -13,6 +13,7 @@ import http = require('node:http');
 import http2 = require('node:http2');
 import net = require('node:net');
 import patching = require('./patches.cjs');
+import callSites = require('./call-site.cjs');
 import inertTimers = require('./inert-timers.cjs');
 import table = require('./table.cjs');
 import walls = require('./wall.cjs');
@@ -28,6 +29,7 @@ function stopSockets(wall: Wall, temporary: Patches, lasting: Patches): void {
   const dead = new WeakSet<object>();
   stopConnections(wall, lasting, dead);
   stopWrites(wall, lasting, dead);
+  stopDescriptors(wall, temporary);
   stopRequests(wall, temporary);
   stopDatagrams(wall, lasting);
   stopNames(wall, temporary);
@@ -40,7 +42,7 @@ function stopConnections(wall: Wall, patches: Patches, dead: WeakSet<object>): v
     apply: function trap(target, self, args) {
       if (!wall.stops || !(self instanceof net.Socket)) {
         if (wall.isArmed) wall.effect('network', 'net.connect');
-        return apply(target, self, args);
+        return callSites.callHidden(target, self, args);
       }
       wall.note('net.connect', wall.site(trap));
       dead.add(self);
@@ -82,6 +84,26 @@ function stopWrites(wall: Wall, patches: Patches, dead: WeakSet<object>): void {
   }));
 }
 
+/** All threads share open files: a socket made of one takes it from home, and closes it for home too. */
+function stopDescriptors(wall: Wall, patches: Patches): void {
+  for (const name of ['Socket', 'Stream']) {
+    patches.wrap(net, name, () => ({
+      construct: function trap(target, args, newTarget) {
+        const [options] = args;
+        if (
+          wall.stops &&
+          typeof options === 'object' &&
+          options !== null &&
+          typeof Reflect.get(options, 'fd') === 'number'
+        ) {
+          wall.giveUp(`a socket of an open file is made at ${wall.site(trap).at}`);
+        }
+        return Reflect.construct(target, args, newTarget);
+      },
+    }));
+  }
+}
+
 /** A request of start-up takes no place in its agent, where later ones would wait behind it. */
 function stopRequests(wall: Wall, patches: Patches): void {
   inertTimers.replaceUntilLift(wall, patches, http.Agent.prototype, 'addRequest', 'http.request', () => undefined);
@@ -93,7 +115,7 @@ function stopDatagrams(wall: Wall, patches: Patches): void {
       apply: function trap(target, self, args) {
         if (!wall.stops) {
           if (wall.isArmed && name === 'send') wall.effect('network', 'dgram.send');
-          return apply(target, self, args);
+          return callSites.callHidden(target, self, args);
         }
         wall.note(`dgram.${name}`, wall.site(trap));
         return name === 'bind' ? self : undefined;

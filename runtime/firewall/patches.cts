@@ -6,6 +6,7 @@
  * the copies that the app has taken lead straight to the original. A function that hangs in several places
  * (`setTimeout`, `timers.setTimeout`) is replaced by the same proxy everywhere.
  */
+import crypto = require('node:crypto');
 import Module = require('node:module');
 
 type Fn = (this: unknown, ...args: unknown[]) => unknown;
@@ -99,6 +100,10 @@ function holdersOf(module: string): object[] {
       return owners(globalThis.crypto, 'getRandomValues');
     case 'SubtleCrypto':
       return owners(globalThis.crypto?.subtle, 'generateKey');
+    case 'Sign':
+    case 'ECDH':
+    case 'DiffieHellman':
+      return objects(crypto[module].prototype);
     case 'WebAssembly':
       return objects(Reflect.get(globalThis, 'WebAssembly'));
     case 'LockManager':

@@ -54,7 +54,7 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
 
   const { now } = clockDate.replaceDate(clock);
   clock.time = function time() {
-    return replayTime(wall, now, time);
+    return replayTime(wall, now, time, clock);
   };
   quietly(() => {
     for (const name of PRELOADED) require(`node:${name}`);
@@ -124,21 +124,24 @@ function alignClock(wall: Wall, patches: Patches, offset: number): void {
   for (const holder of patching.holdersOf('performance')) {
     patches.wrap(holder, 'now', (original) => {
       const aligned: Fn = () => Number(Reflect.apply(original, performance, [])) + offset;
-      const startup = tableTraps.handlerFor(wall, 'performance', 'now')?.apply;
+      const startup = tableTraps.handlerFor(wall, 'performance', 'now');
       return {
-        apply: (_target, self, args) => (wall.up ? startup?.(aligned, self, args) : aligned()),
+        apply(_target, self, args) {
+          return wall.up && startup?.apply !== undefined ? startup.apply(aligned, self, args) : aligned();
+        },
       };
     });
   }
 }
 
-function replayTime(wall: Wall, now: () => number, above: Fn): number {
+function replayTime(wall: Wall, now: () => number, above: Fn, clock: { time: unknown }): number {
   if (!wall.stops) return now();
   const site = wall.site(above);
   if (site.key === '') return now();
   const outcome = wall.next('Date', site);
   if (outcome?.kind === 'gave' && typeof outcome.value === 'number') return outcome.value;
   wall.miss('Date', site, 'real');
+  if (wall.isExhausted('Date')) clock.time = null;
   return now();
 }
 

@@ -13,6 +13,8 @@ import patching = require('./patches.cjs');
 import processFacts = require('./process-facts.cjs');
 import table = require('./table.cjs');
 
+import unseenCall = require('./unseen-call.cjs');
+
 import type { Encoded, Outcome, Recorder, StartupRecord, Written } from './startup-record.cjs';
 
 type Fn = (this: unknown, ...args: unknown[]) => unknown;
@@ -26,22 +28,31 @@ const MODULES = Object.keys(table.TABLE).filter(
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
 const MAX_CALLS = 100_000;
-/** Frames of ours that may be on the stack when one of Node's functions throws: errors get room for them. */
-const OWN_FRAMES = 8;
+/** Of chance and clock: what comes after that is real in replicas too. */
+const MAX_QUICK_CALLS = 5_000;
 
 /** What Node's loader calls for each module. */
 const LOADERS: ReadonlySet<string> = new Set(['fs.readFileSync', 'fs.realpathSync', 'fs.statSync']);
 
-const { readKey, isByLoader, hideOwnFrames } = callSites;
+const { readKey, isByLoader } = callSites;
 
-function record(limits: { readonly bytes?: number; readonly calls?: number } = {}): Recorder {
+interface Limits {
+  readonly bytes?: number;
+  readonly calls?: number;
+  readonly quickCalls?: number;
+}
+
+function record(limits: Limits = {}): Recorder {
   const maxBytes = limits.bytes ?? MAX_BYTES;
   const maxCalls = limits.calls ?? MAX_CALLS;
+  const maxQuickCalls = limits.quickCalls ?? MAX_QUICK_CALLS;
   const facts = processFacts.read();
   const patches = new patching.Patches();
+  const unseen = new unseenCall.UnseenCalls();
   const calls = new Map<string, Outcome[]>();
   const listening: { readonly key: string; readonly server: WeakRef<net.Server> }[] = [];
   const clock: { time: (() => number) | null } = { time: null };
+  const quickCalls = new Map<string, number>();
   let bytes = 0;
   let count = 0;
   let pending = 0;
@@ -59,15 +70,26 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
 
   return {
     stop,
-    take: (): StartupRecord => ({ facts, calls: copyOf(calls), listens: readListens(), tooLarge }),
+    take: (): StartupRecord => ({
+      facts,
+      calls: copyOf(calls),
+      exhausted: exhausted(),
+      listens: readListens(),
+      tooLarge,
+    }),
     settled: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => whenSettled.push(resolve))),
   };
+
+  function exhausted(): string[] {
+    return [...quickCalls].filter(([, asked]) => asked >= maxQuickCalls).map(([callee]) => callee);
+  }
 
   function stop(): void {
     if (stopped) return;
     stopped = true;
     clock.time = null;
     patches.restore();
+    unseen.close();
   }
 
   function recordModule(module: string): void {
@@ -78,15 +100,34 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
         const place = patching.placeOf(holder, member);
         if (place === null) continue;
         const callee = `${module}.${member}`;
-        const isPromise = kind === 'promise' || kind === 'promise-effect';
-        patches.wrap(place.holder, place.key, () => ({
-          apply: isPromise ? recordPromise(callee) : recordCall(callee),
-        }));
+        patches.wrap(place.holder, place.key, () => handlerFor(callee, kind));
       }
     }
   }
 
-  function recordCall(callee: string): (target: Fn, self: unknown, args: unknown[]) => unknown {
+  function handlerFor(callee: string, kind: string): ProxyHandler<Fn> {
+    const isPromise = kind === 'promise' || kind === 'promise-effect';
+    const isQuick = kind === 'clock' || kind === 'random';
+    const handler: ProxyHandler<Fn> = { apply: isPromise ? recordPromise(callee) : recordCall(callee, isQuick, quick) };
+    return handler;
+
+    function quick(): void {
+      if (isQuick && isExhausted(callee)) Reflect.deleteProperty(handler, 'apply');
+    }
+  }
+
+  /** True once a program has asked so often for chance or time that recording it would hold it up. */
+  function isExhausted(callee: string): boolean {
+    const asked = (quickCalls.get(callee) ?? 0) + 1;
+    quickCalls.set(callee, asked);
+    return asked >= maxQuickCalls;
+  }
+
+  function recordCall(
+    callee: string,
+    isQuick: boolean,
+    recorded: () => void,
+  ): (target: Fn, self: unknown, args: unknown[]) => unknown {
     return function trap(target, self, args): unknown {
       // With a callback it is no call whose result start-up goes on with.
       if (stopped || inside) return Reflect.apply(target, self, args);
@@ -96,21 +137,23 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
       if (key === '') return callHidden(target, self, args);
       let result: unknown;
       try {
-        result = call(target, self, args);
+        // Clocks do not fail, and are asked often.
+        result = isQuick ? callSites.callHidden(target, self, args) : callHidden(target, self, args);
       } catch (error) {
-        hideOwnFrames(error);
         keepError(`${callee}|${key}`, error);
         throw error;
       }
       keep(`${callee}|${key}`, () => ({ kind: 'gave', value: encodeResult(result, args), ...written(callee, args) }));
+      recorded();
       return result;
     };
   }
 
   function recordPromise(callee: string): (target: Fn, self: unknown, args: unknown[]) => unknown {
     return function trap(target, self, args): unknown {
+      if (stopped || inside) return Reflect.apply(target, self, args);
       const result = callHidden(target, self, args);
-      if (stopped || inside || !(result instanceof Promise)) return result;
+      if (!(result instanceof Promise)) return result;
       const key = site(trap);
       if (key === '') return result;
       const list = listOf(`${callee}|${key}`);
@@ -145,26 +188,14 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     }
   }
 
-  function call(target: Fn, self: unknown, args: unknown[]): unknown {
-    const limit = Error.stackTraceLimit;
+  /** Node's functions use each other: what happens in here does not happen where the call is answered from the record. */
+  function callHidden(target: Fn, self: unknown, args: unknown[]): unknown {
     const before = inside;
-    if (typeof limit === 'number') Error.stackTraceLimit = limit + OWN_FRAMES;
-    // Node's functions use each other: what happens in here does not happen where the call is answered from the record.
     inside = true;
     try {
-      return Reflect.apply(target, self, args);
+      return unseen.call(target, self, args);
     } finally {
       inside = before;
-      if (Error.stackTraceLimit === limit + OWN_FRAMES) Error.stackTraceLimit = limit;
-    }
-  }
-
-  function callHidden(target: Fn, self: unknown, args: unknown[]): unknown {
-    try {
-      return call(target, self, args);
-    } catch (error) {
-      hideOwnFrames(error);
-      throw error;
     }
   }
 
@@ -172,6 +203,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
     const time = now();
     const key = site(clock.time as Fn);
     if (key !== '') keep(`Date|${key}`, () => ({ kind: 'gave', value: time }));
+    if (isExhausted('Date')) clock.time = null;
     return time;
   }
 
@@ -237,7 +269,7 @@ function record(limits: { readonly bytes?: number; readonly calls?: number } = {
   function recordListens(): void {
     patches.wrap(net.Server.prototype, 'listen', () => ({
       apply: function trap(target, self, args): unknown {
-        const result = callHidden(target, self, args);
+        const result = callSites.callHidden(target, self, args);
         if (self instanceof net.Server) listening.push({ key: site(trap), server: new WeakRef(self) });
         return result;
       },

@@ -73,6 +73,8 @@ export interface ProcessFacts {
 export interface StartupRecord {
   readonly facts: ProcessFacts;
   readonly calls: ReadonlyMap<string, readonly Outcome[]>;
+  /** Clocks and sources of chance that start-up asked too often: the record has their first results only. */
+  readonly exhausted: readonly string[];
   /** Addresses of home's servers, by the place of `listen`. */
   readonly listens: ReadonlyMap<string, readonly Encoded[]>;
   /** Why nothing more was recorded; replicas cannot start from such a record. */

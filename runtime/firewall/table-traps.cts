@@ -3,6 +3,7 @@
  * Gives:   what the firewall does when it is called, for all kinds but `special`.
  */
 import fs = require('node:fs');
+import callSites = require('./call-site.cjs');
 import patching = require('./patches.cjs');
 import table = require('./table.cjs');
 import walls = require('./wall.cjs');
@@ -15,9 +16,10 @@ type Trap = (target: Fn, self: unknown, args: unknown[]) => unknown;
 type Handler = ProxyHandler<Fn>;
 
 const { apply } = Reflect;
+const { callHidden } = callSites;
 
 /** Kinds that are of no interest any more once the firewall is lifted. */
-const TEMPORARY: ReadonlySet<string> = new Set(['clock', 'random', 'read', 'later', 'compute', 'promise']);
+const TEMPORARY: ReadonlySet<string> = new Set(['clock', 'random', 'read', 'unlike', 'later', 'compute', 'promise']);
 
 /** `undefined`: the function stays as it is. */
 function handlerFor(wall: Wall, module: string, member: string): Handler | undefined {
@@ -31,7 +33,9 @@ function handlerFor(wall: Wall, module: string, member: string): Handler | undef
     case 'clock':
     case 'random':
     case 'read':
-      return { apply: replay(wall, callee) };
+      return replayHandler(wall, callee);
+    case 'unlike':
+      return { apply: unlike(wall, callee) };
     case 'later':
       return { apply: module === 'LockManager' ? neverSettles(wall, callee) : never(wall, callee) };
     case 'compute':
@@ -68,11 +72,16 @@ function told(wall: Wall, kind: EffectKind, callee: string, atStartup: Trap): Tr
   return function trap(target, self, args) {
     if (wall.up) return atStartup(target, self, args);
     if (wall.isArmed && !isHarmless(callee, args)) wall.effect(kind, callee);
-    return apply(target, self, args);
+    return callHidden(target, self, args);
   };
 }
 
-function replay(wall: Wall, callee: string): Trap {
+function replayHandler(wall: Wall, callee: string): Handler {
+  const handler: Handler = { apply: replay(wall, callee, () => Reflect.deleteProperty(handler, 'apply')) };
+  return handler;
+}
+
+function replay(wall: Wall, callee: string, giveWay: () => void): Trap {
   return function trap(target, self, args) {
     if (!wall.stops) return apply(target, self, args);
     const site = wall.site(trap);
@@ -82,7 +91,15 @@ function replay(wall: Wall, callee: string): Trap {
     if (outcome?.kind === 'gave' || outcome?.kind === 'threw') return walls.answer(callee, outcome, args);
     if (movesHomesFile(wall, callee, args)) return wall.giveUp(`${callee} at ${site.at}: home did not read there`);
     wall.miss(callee, site, 'real');
-    return wall.outside(() => apply(target, self, args));
+    if (wall.isExhausted(callee)) giveWay();
+    return wall.outside(() => callHidden(target, self, args));
+  };
+}
+
+function unlike(wall: Wall, callee: string): Trap {
+  return function trap(target, self, args) {
+    if (wall.stops) wall.miss(callee, wall.site(trap), 'real');
+    return apply(target, self, args);
   };
 }
 

@@ -7,6 +7,7 @@
  * | pure           | -                | -                                                | -                      |
  * | clock, random, | recorded         | answered from the record, else really done       | -                      |
  * | read           |                  |                                                  |                        |
+ * | unlike         | -                | done, and noted: no two threads get the same     | -                      |
  * | effect         | recorded         | answered from the record, else not done          | told to the supervisor |
  * | run            | recorded         | answered from the record, else the replica ends  | told                   |
  * | later          | -                | never calls back                                 | -                      |
@@ -26,6 +27,7 @@ type Kind =
   | 'clock'
   | 'random'
   | 'read'
+  | 'unlike'
   | 'effect'
   | 'run'
   | 'later'
@@ -123,17 +125,19 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
       'platform release tmpdir totalmem type uptime userInfo version',
     effect: 'setPriority',
   },
+  // `getRandomValues` is a getter that gives the one of `Crypto`.
   crypto: {
     random:
       'randomBytes randomFillSync randomInt randomUUID randomUUIDv7 generateKeyPairSync generateKeySync ' +
-      'generatePrimeSync pseudoRandomBytes prng rng getRandomValues encapsulate',
+      'generatePrimeSync pseudoRandomBytes prng rng encapsulate publicEncrypt sign',
+    unlike: 'createDiffieHellman',
     later: 'randomFill generateKeyPair generateKey generatePrime',
     compute: 'checkPrime hkdf pbkdf2 scrypt argon2',
     pure:
-      'checkPrimeSync createCipheriv createDecipheriv createDiffieHellman createDiffieHellmanGroup createECDH createHash ' +
+      'checkPrimeSync createCipheriv createDecipheriv createDiffieHellmanGroup getRandomValues createECDH createHash ' +
       'createHmac createPrivateKey createPublicKey createSecretKey createSign createVerify diffieHellman getCiphers ' +
       'getCipherInfo getCurves getDiffieHellman getHashes hkdfSync pbkdf2Sync privateDecrypt privateEncrypt ' +
-      'publicDecrypt publicEncrypt scryptSync argon2Sync sign timingSafeEqual getFips verify hash Certificate Cipher ' +
+      'publicDecrypt scryptSync argon2Sync timingSafeEqual getFips verify hash Certificate Cipher ' +
       'Cipheriv Decipher Decipheriv DiffieHellman DiffieHellmanGroup ECDH Hash Hmac KeyObject Sign Verify ' +
       'X509Certificate secureHeapUsed createCipher createDecipher decapsulate',
     'give-up': 'setEngine setFips',
@@ -201,6 +205,10 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
   Math: { random: 'random' },
   Date: { clock: 'now' },
   Crypto: { random: 'getRandomValues randomUUID' },
+  // What `new` gives is native: no record can make two of them the same.
+  Sign: { random: 'sign' },
+  ECDH: { unlike: 'generateKeys' },
+  DiffieHellman: { unlike: 'generateKeys' },
   SubtleCrypto: {
     promise: 'generateKey',
     compute:

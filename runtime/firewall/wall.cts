@@ -21,9 +21,6 @@ type Fn = (this: unknown, ...args: unknown[]) => unknown;
 type OnStack = Function;
 type Site = ReturnType<typeof callSites.readCallSite>;
 
-/** Notes are for people and for the linker, which wants to know which package and where: a loop adds nothing. */
-const MAX_NOTES = 1000;
-
 class Wall {
   /** Start-up is going on, or over and not yet lifted. */
   up = true;
@@ -37,6 +34,7 @@ class Wall {
   readonly opened = new Set<unknown>();
   readonly blocked: Blocked[] = [];
   readonly misses: Miss[] = [];
+  readonly #notes = new Set<string>();
   readonly #used = new Map<string, number>();
   readonly #record: StartupRecord;
   readonly #options: FirewallOptions;
@@ -67,14 +65,21 @@ class Wall {
     return this.outside(() => callSites.readCallSite(above as Fn));
   }
 
+  /** Once for each place: a loop adds nothing. */
   note(what: string, { at, file, package: name }: Site): void {
-    if (this.blocked.length >= MAX_NOTES) return;
+    if (!this.#isNew(`blocked ${what} ${at} ${file} ${name}`)) return;
     const repeatable = name !== null && this.#options.repeatable?.(name) === true;
     this.blocked.push({ package: name, module: file, what, at, repeatable });
   }
 
-  miss(what: string, { at }: Site, answer: Miss['answer']): void {
-    if (this.misses.length < MAX_NOTES) this.misses.push({ what, at, answer });
+  miss(what: string, { at, file }: Site, answer: Miss['answer']): void {
+    if (this.#isNew(`miss ${what} ${at} ${file}`)) this.misses.push({ what, at, answer });
+  }
+
+  #isNew(note: string): boolean {
+    if (this.#notes.has(note)) return false;
+    this.#notes.add(note);
+    return true;
   }
 
   allowsAddon(name: string | null, file: string): boolean {
@@ -89,6 +94,11 @@ class Wall {
     const outcome = list?.[index];
     if (outcome !== undefined) this.#used.set(place, index + 1);
     return outcome;
+  }
+
+  /** The record has no more of this: asking it would only hold up a program that asks often. */
+  isExhausted(callee: string): boolean {
+    return this.#record.exhausted.includes(callee);
   }
 
   listensAt({ key }: Site): unknown {

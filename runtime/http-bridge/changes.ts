@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual, types } from 'node:util';
 import { CannotTravel, type Encoder } from '../codec.js';
+import { isLocals } from './locals.js';
 import type { ObjectChanges } from './messages.js';
 
 type Path = readonly string[];
@@ -16,20 +17,34 @@ type Inside =
   | { readonly kind: 'properties'; readonly of: ReadonlyMap<string, Snapshot> }
   | { readonly kind: 'copy'; readonly copy: unknown };
 
-/** `root` is a name of a property of the stand-in. */
-export function takeSnapshot(value: unknown, seen = new Map<object, Snapshot>()): Snapshot {
-  if (typeof value !== 'object' || value === null) return { value, inside: null };
+const EMPTY: Inside = { kind: 'properties', of: new Map() };
+
+export function takeSnapshot(value: unknown): Snapshot {
+  return isHolder(value) ? snapshotOf(value, new Map()) : { value, inside: null };
+}
+
+function snapshotOf(value: unknown, seen: Map<object, Snapshot>): Snapshot {
+  if (!isHolder(value)) return { value, inside: null };
   const known = seen.get(value);
   if (known !== undefined) return known;
   if (!hasPlainProperties(value)) return { value, inside: copyOf(value) };
+  const keys = Object.keys(value);
+  // Most locals, queries and parameters are empty.
+  if (keys.length === 0) return { value, inside: EMPTY };
   const of = new Map<string, Snapshot>();
   const snapshot: Snapshot = { value, inside: { kind: 'properties', of } };
   seen.set(value, snapshot);
-  for (const key of Object.keys(value)) of.set(key, takeSnapshot(Reflect.get(value, key), seen));
+  for (const key of keys) of.set(key, snapshotOf(Reflect.get(value, key), seen));
   return snapshot;
 }
 
+/** Primitives are none, and functions, except the one that Express 3 keeps its locals in. */
+function isHolder(value: unknown): value is object {
+  return typeof value === 'function' ? isLocals(value) : typeof value === 'object' && value !== null;
+}
+
 function hasPlainProperties(value: object): boolean {
+  if (typeof value === 'function') return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Array.isArray(value);
 }
@@ -87,7 +102,7 @@ export class ChangeList {
 
   compare(path: Path, value: unknown, before: Snapshot, seen = new Set<object>()): void {
     if (!Object.is(value, before.value)) return this.set(path, value);
-    if (typeof value !== 'object' || value === null || before.inside === null || seen.has(value)) return;
+    if (!isHolder(value) || before.inside === null || seen.has(value)) return;
     seen.add(value);
     if (before.inside.kind === 'copy') {
       if (!isDeepStrictEqual(value, before.inside.copy)) this.set(path, value);
@@ -131,7 +146,7 @@ function holderOf(target: object, path: Path): object | null {
   let at = target;
   for (let depth = 0; depth < path.length - 1; depth++) {
     const next: unknown = Reflect.get(at, path[depth] ?? '');
-    if (typeof next !== 'object' || next === null) return null;
+    if (!isHolder(next)) return null;
     at = next;
   }
   return at;

@@ -52,6 +52,22 @@ export const NODES_OWN_RES: ReadonlySet<string | symbol> = new Set([
   '_traceEventId',
 ]);
 
+/** Those that a connection of a server has, with and without TLS. */
+export const NODES_OWN_SOCKET: ReadonlySet<string> = new Set([
+  ...Object.keys(new Socket()),
+  ...['parser', 'on', 'addListener', 'prependListener', 'setEncoding', '_paused', '_httpMessage', 'timeout', '_parent'],
+  ...[
+    '_tlsOptions',
+    '_secureEstablished',
+    '_securePending',
+    '_newSessionPending',
+    '_controlReleased',
+    'secureConnecting',
+  ],
+  ...['_SNICallback', 'servername', 'alpnProtocol', 'authorized', 'authorizationError', 'encrypted', 'ssl'],
+  ...['_requestCert', '_rejectUnauthorized', '_peername', '_sockname', '_server', 'server', '_hadError', 'isServer'],
+]);
+
 /** Some of them come with use only. */
 function sampleRequest(): IncomingMessage {
   const req = new IncomingMessage(new Socket());

@@ -86,12 +86,13 @@ export function headChange(res: ServerResponse, before: ResponseState): HeadChan
   const removed: string[] = [];
   const old = before.headers;
   let from = 0;
+  let isNew = false;
   for (let at = 0; at < now.length; at += 2) {
     const name = String(now[at]);
     const value = now[at + 1] ?? '';
-    const found = set.length > 0 && !isOld(old, from, name) ? -1 : indexOfName(old, name, from);
+    const found = isNew ? -1 : indexOfName(old, name, from);
     if (found === -1) {
-      if (indexOfName(old, name, 0) !== -1) removed.push(name);
+      isNew = true;
       set.push(name, value);
       continue;
     }
@@ -99,15 +100,9 @@ export function headChange(res: ServerResponse, before: ResponseState): HeadChan
     if (old[found] !== name || !sameValue(old[found + 1], value)) set.push(name, value);
     from = found + 2;
   }
-  for (; from < old.length; from += 2) {
-    const name = String(old[from]);
-    if (!removed.includes(name) && indexOfName(now, name, 0) === -1) removed.push(name);
-  }
+  // Those that were set anew are among them: removing comes first.
+  for (; from < old.length; from += 2) removed.push(String(old[from]));
   return { statusCode: res.statusCode, statusMessage: res.statusMessage, removed, set, flags: readFlags(res) };
-}
-
-function isOld(old: RawHeaders, from: number, name: string): boolean {
-  return indexOfName(old, name, from) !== -1;
 }
 
 function indexOfName(headers: RawHeaders, name: string, from: number): number {

@@ -42,7 +42,8 @@ export class HomeBody {
     if (this.#ended) return;
     const chunks: Uint8Array[] = [];
     while (this.#sent - this.#taken < WINDOW && this.req.readableLength > 0) {
-      const chunk: unknown = this.req.read();
+      // Asked for without a number, the last chunk would bring the end with it.
+      const chunk: unknown = this.req.read(this.req.readableLength);
       if (chunk === null) break;
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk, this.req.readableEncoding ?? 'utf8') : chunk;
       if (!(bytes instanceof Uint8Array)) break;
@@ -79,6 +80,7 @@ export class HomeBody {
 
   /** False: some of it is gone for good. */
   restore(): boolean {
+    this.#released = true;
     if (!this.#reading) return true;
     this.req.off('readable', this.#read);
     if (this.#kept === null) return false;

@@ -14,6 +14,7 @@ import { HomeBody } from './home-body.js';
 import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, ExchangeRefs } from './names.js';
 import { packExchange } from './pack.js';
+import { type Below, resumeAbove } from './stack.js';
 
 /** How the handler came out, as far as its caller has to do something about it. */
 export type Outcome =
@@ -30,14 +31,21 @@ export interface HomeSide {
   /** What the handler was called with; null for a listener of a server. */
   readonly next: unknown;
   readonly app: AppNames;
+  /** What called the handler, for stack traces of what follows. */
+  readonly below?: Below;
   send(message: ToReplica): void;
   settle(outcome: Outcome): void;
   /** Nothing more will be sent or received. */
   closed(): void;
 }
 
+/** What the handler's caller has to know. */
+type Conclusion = Extract<Step, { readonly do: 'lost' | 'next' | 'threw' | 'rejected' }>;
+type Action = Exclude<Step, Conclusion>;
+
 export class HomeExchange {
   readonly refs: ExchangeRefs;
+  /** For the replica to open it. */
   readonly envelope: Envelope;
   #body: HomeBody | null = null;
   #flags: number;
@@ -59,9 +67,13 @@ export class HomeExchange {
 
   /** The replica is gone: puts back what was read of the body. False: that is not possible any more. */
   restore(): boolean {
-    const restored = !this.#touched && (this.#body?.restore() ?? true);
+    const restored = this.#putBack();
     this.#finish();
     return restored;
+  }
+
+  #putBack(): boolean {
+    return !this.#touched && (this.#body?.restore() ?? true);
   }
 
   receive(message: ToHome): void {
@@ -69,8 +81,7 @@ export class HomeExchange {
     switch (message.kind) {
       case 'steps':
         this.#touch();
-        for (const step of message.steps) this.#take(step);
-        return;
+        return this.#takeAll(message.steps);
       case 'pull':
         this.#body ??= new HomeBody(this.side.req, (chunks, trailers) => {
           this.side.send({ kind: 'body', id: this.side.id, chunks, trailers });
@@ -80,8 +91,10 @@ export class HomeExchange {
         return;
       case 'cannot-travel': {
         const { what, why } = message;
-        const untouched = this.restore();
-        this.side.settle({ kind: 'cannot-travel', what, why, untouched });
+        const untouched = this.#putBack();
+        this.#leave();
+        this.#tell({ kind: 'cannot-travel', what, why, untouched });
+        this.side.closed();
         return;
       }
       case 'done':
@@ -96,7 +109,25 @@ export class HomeExchange {
     this.#body?.release();
   }
 
-  #take(step: Step): void {
+  #takeAll(steps: readonly Step[]): void {
+    for (const step of steps) {
+      if (step.do === 'next' || step.do === 'threw' || step.do === 'rejected' || step.do === 'lost') this.#settle(step);
+      else if (!this.#tryTo(step)) return;
+    }
+  }
+
+  /** What a hook throws would have been thrown in the handler; the handler has gone on, so its caller is told. */
+  #tryTo(step: Action): boolean {
+    try {
+      this.#take(step);
+      return true;
+    } catch (error) {
+      this.#tell({ kind: 'threw', error });
+      return false;
+    }
+  }
+
+  #take(step: Action): void {
     const { res } = this.side;
     switch (step.do) {
       case 'change':
@@ -133,25 +164,24 @@ export class HomeExchange {
       case 'destroy':
         res.destroy(this.#asError(step.error, step.fixes));
         return;
-      case 'lost':
-      case 'next':
-      case 'threw':
-      case 'rejected':
-        return this.#settle(step);
     }
   }
 
-  #settle(step: Extract<Step, { readonly do: 'lost' | 'next' | 'threw' | 'rejected' }>): void {
+  #settle(step: Conclusion): void {
     switch (step.do) {
       case 'lost':
-        return this.side.settle({ kind: 'lost', what: step.what, why: step.why });
+        return this.#tell({ kind: 'lost', what: step.what, why: step.why });
       case 'next':
         applyFixes(step.fixes, this.refs);
-        return this.side.settle({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 });
+        return this.#tell({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 });
       default:
         applyFixes(step.fixes, this.refs);
-        return this.side.settle({ kind: step.do, error: step.error[0] });
+        return this.#tell({ kind: step.do, error: step.error[0] });
     }
+  }
+
+  #tell(outcome: Outcome): void {
+    resumeAbove(this.side.below ?? null, () => this.side.settle(outcome));
   }
 
   #asError(holder: readonly unknown[], fixes: readonly Fix[] | null): Error | undefined {
@@ -215,10 +245,14 @@ export class HomeExchange {
 
   #finish(): void {
     if (this.#done) return;
+    this.#leave();
+    this.side.closed();
+  }
+
+  #leave(): void {
     this.#done = true;
     this.side.res.off('close', this.#onClose);
     this.#body?.release();
-    this.side.closed();
   }
 }
 

@@ -5,4 +5,5 @@ export type { Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.j
 export type { AppNames } from './names.js';
 export { recordResponses } from './record-response.js';
 export { openExchange, type ReplicaExchange, type ReplicaSide } from './replica-exchange.js';
+export { runAtHome } from './run-at-home.js';
 export { Below, mendStack } from './stack.js';

@@ -23,6 +23,8 @@ export interface Connection {
   readonly localPort: number | undefined;
   readonly localFamily: string | undefined;
   readonly encrypted: boolean;
+  /** Names of properties that the app put on the socket. */
+  readonly traps: readonly string[];
 }
 
 /** A name as it was written, and its value: name, value, name, value, … */
@@ -114,8 +116,13 @@ export type Step =
   | { readonly do: 'destroy'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }
   /** Something was put on `req` or `res` that home does not get, now that the response has ended. */
   | { readonly do: 'lost'; readonly what: string; readonly why: string }
-  | { readonly do: 'next'; readonly arg: readonly unknown[]; readonly fixes: readonly Fix[] | null }
-  | { readonly do: 'threw' | 'rejected'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null };
+  | {
+      readonly do: 'next';
+      readonly arg: readonly unknown[];
+      readonly fixes: readonly Fix[] | null;
+    }
+  | { readonly do: 'threw'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }
+  | { readonly do: 'rejected'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null };
 
 export type ToHome =
   | { readonly kind: 'steps'; readonly id: ExchangeId; readonly steps: readonly Step[] }

@@ -6,6 +6,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CannotTravel, Encoder, type Refs } from '../codec.js';
+import { NODES_OWN_SOCKET } from './genuine.js';
 import { headersIntact, readResponse } from './headers.js';
 import type { BodyState, Connection, Envelope, ExchangeId } from './messages.js';
 import { packReq, packRes } from './properties.js';
@@ -68,15 +69,24 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return length !== undefined && length !== '0';
 }
 
-const connections = new WeakMap<Socket, Connection>();
+interface Known {
+  readonly connection: Connection;
+  /** How many own properties the socket had. */
+  readonly size: number;
+}
 
-/** They stay the same as long as the connection does. */
+const connections = new WeakMap<Socket, Known>();
+
+/** All of it stays the same as long as the connection does, but for what the app puts on the socket. */
 function connectionOf(socket: Socket): Connection {
+  const names = Object.keys(socket);
   const known = connections.get(socket);
-  if (known !== undefined) return known;
+  if (known !== undefined && known.size === names.length) return known.connection;
   const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket;
   const encrypted = Reflect.get(socket, 'encrypted') === true;
-  const connection = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily, encrypted };
-  connections.set(socket, connection);
+  const traps = names.filter((name) => !NODES_OWN_SOCKET.has(name));
+  const addresses = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily };
+  const connection = { ...addresses, encrypted, traps };
+  connections.set(socket, { connection, size: names.length });
   return connection;
 }

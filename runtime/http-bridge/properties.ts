@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CannotTravel, type Encoder } from '../codec.js';
 import { ChangeList, takeSnapshot } from './changes.js';
 import { NODES_OWN_REQ, NODES_OWN_RES } from './genuine.js';
+import { isLocals, LOCALS, makeLocals } from './locals.js';
 import type { ObjectChanges, Properties } from './messages.js';
 
 /** Each loop has its own of these: the other side makes them itself, or needs none. */
@@ -69,7 +70,7 @@ function pack(
     // A symbol is another one on the other side: code there would find nothing, and could not know.
     if (typeof key === 'symbol') throw new CannotTravel(`${of}[${String(key)}]`, 'its name is a symbol');
     const why = packOne(from, key, `${of}.${key}`, encoder, values);
-    if (why === undefined) names.push(key);
+    if (why === undefined) names.push(isLocals(Reflect.get(from, key)) ? LOCALS : key);
     else traps.push(key, why);
   }
   return { names, values, traps };
@@ -82,11 +83,11 @@ function packOne(from: object, key: string, path: string, encoder: Encoder, valu
   if (found.enumerable !== true || found.writable !== true) return 'it is hidden or read-only';
   const at = values.length;
   try {
-    encoder.put(values, at, found.value, path);
+    encoder.put(values, at, isLocals(found.value) ? { ...found.value } : found.value, path);
     return undefined;
   } catch (error) {
     values.length = at;
-    if (error instanceof CannotTravel) return error.message;
+    if (error instanceof CannotTravel) return error.path === path ? error.why : error.message;
     throw error;
   }
 }
@@ -111,9 +112,11 @@ export class Given {
   }
 
   put({ names, values, traps }: Properties): void {
-    for (const [at, key] of names.entries()) {
-      Reflect.set(this.target, key, values[at]);
-      this.#before.set(key, takeSnapshot(values[at]));
+    for (const [at, name] of names.entries()) {
+      const key = name === LOCALS ? 'locals' : name;
+      const value = name === LOCALS ? makeLocals(values[at]) : values[at];
+      Reflect.set(this.target, key, value);
+      this.#before.set(key, takeSnapshot(value));
     }
     for (let at = 0; at < traps.length; at += 2) this.#trap(traps[at] ?? '', traps[at + 1] ?? '');
   }
@@ -131,7 +134,9 @@ export class Given {
     const nodesOwn = this.name === 'req' ? NODES_OWN_REQ : NODES_OWN_RES;
     const madeAnew = this.name === 'req' ? REQ_MADE_ANEW : RES_MADE_ANEW;
     let left = this.#before.size + this.#traps.size;
-    for (const key of Reflect.ownKeys(this.target)) {
+    // Symbols and hidden properties take time to list, and only a chain that goes on could miss them.
+    for (const key of ended ? Object.keys(this.target) : Reflect.ownKeys(this.target)) {
+      if (nodesOwn.has(key) && !REQ_CHANGED.includes(String(key))) continue;
       if (typeof key === 'string' && this.#compare(key, list)) left--;
       else if (!nodesOwn.has(key)) this.#checkNew(key, ended && madeAnew.has(key), list);
     }

@@ -15,6 +15,7 @@ import type { Changes, Chunk, Envelope, ExchangeId, ResponseState, Step, ToHome,
 import { type AppNames, ExchangeRefs } from './names.js';
 import { Given } from './properties.js';
 import { type Information, type Recorded, type Recorder, recorders, recordResponses } from './record-response.js';
+import { isThenable } from './run-at-home.js';
 import { catchUp, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
 import { type SocketOwner, StandInSocket } from './stand-in-socket.js';
 
@@ -142,6 +143,8 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#settles = true;
     if (!this.res.headersSent) this.#pushHead();
     this.#flush();
+    // Nothing may come after that: home runs the handler from its beginning.
+    if (this.#failed) throw new CannotTravel('req', 'something that was put there cannot travel');
   }
 
   #isReading(): boolean {
@@ -166,7 +169,7 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   // --- the response ---------------------------------------------------------------------------------------------------
 
   get isWriting(): boolean {
-    return this.#depth > 0 || this.#quiet;
+    return this.#depth > 0 || this.#quiet || this.#over;
   }
 
   #record(method: Recorded, args: unknown[]): unknown {
@@ -308,7 +311,6 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     if (transfer.length > 0) this.#transfer = [];
     this.#side.send({ kind: 'steps', id: this.id, steps }, transfer);
     if (quiet && last?.do === 'end') this.#finish();
-    else if (this.#handedOn && !this.#ended && !this.#isAwaited()) this.#done();
   };
 
   #changes(): Changes | null {
@@ -357,12 +359,6 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#close();
   }
 
-  #done(): void {
-    if (this.#over) return;
-    this.#side.send({ kind: 'done', id: this.id }, []);
-    this.#close();
-  }
-
   #close(): void {
     if (this.#over) return;
     this.#over = true;
@@ -393,11 +389,21 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       case 'timeout':
         return this.#timeout();
       case 'finish':
-        if (!this.res.headersSent) setResponse(this.res, message.response);
+        this.#finishedAtHome(message.response);
         return this.#finish();
       case 'close':
         return this.#abort();
     }
+  }
+
+  /** Home has ended the response itself: from now on the stand-in says so, to whoever still has it. */
+  #finishedAtHome(state: ResponseState): void {
+    const { res } = this;
+    if (res.writableEnded) return;
+    this.#quiet = true;
+    if (!res.headersSent) setResponse(res, state);
+    catchUp(res, 'ended');
+    this.#atEnd = this.#socket.takeCallbacks();
   }
 
   #takeBody(chunks: readonly Uint8Array[], trailers: readonly string[] | null): void {
@@ -496,8 +502,4 @@ function plainArgument(arg: unknown): unknown {
   const plain: { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(arg)) plain[name] = plainArgument(value);
   return plain;
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
 }

@@ -14,9 +14,24 @@ function isOurs(line: string, file = ''): boolean {
   return line.includes(BUILT + file) || line.includes(WRITTEN + file);
 }
 
+/** While a chain goes on because a replica said so: what would be below it. */
+let resumed: Below | null = null;
+
+/** What `go` calls looks as if it were called where the handler was called. */
+export function resumeAbove(below: Below | null, go: () => void): void {
+  const before = resumed;
+  resumed = below;
+  try {
+    go();
+  } finally {
+    resumed = before;
+  }
+}
+
 /** Frames below the one of `stub`, as text. Taken when a handler is sent away, so it has to be cheap: one capture. */
 export class Below {
   readonly #holder: { stack?: string } = {};
+  readonly #parent = resumed;
 
   constructor(stub: (...args: unknown[]) => unknown) {
     Error.captureStackTrace(this.#holder, stub);
@@ -24,10 +39,9 @@ export class Below {
 
   /** V8 writes the text when it is asked for. */
   get frames(): readonly string[] {
-    return String(this.#holder.stack)
-      .split('\n')
-      .filter(isFrame)
-      .filter((line) => !isOurs(line));
+    const lines = String(this.#holder.stack).split('\n').filter(isFrame);
+    const ours = lines.findIndex((line) => isOurs(line));
+    return ours === -1 ? lines : [...lines.slice(0, ours), ...(this.#parent?.frames ?? [])];
   }
 }
 
@@ -44,9 +58,17 @@ export function mendStack(error: unknown, below: readonly string[], seen = new S
 function mended(lines: readonly string[], below: readonly string[]): readonly string[] {
   const call = lines.findIndex((line) => isFrame(line) && isOurs(line, 'call-handler.'));
   const own = (call === -1 ? lines : lines.slice(0, call)).filter((line) => !isFrame(line) || !isOurs(line));
-  if (call === -1) return own;
+  if (call === -1) return withoutResumed(own, lines);
   const room = Error.stackTraceLimit - own.filter(isFrame).length;
   return [...own, ...below.slice(0, Math.max(room, 0))];
+}
+
+/** An error of a chain that goes on at home ends in our frames and what called them. */
+function withoutResumed(own: readonly string[], lines: readonly string[]): readonly string[] {
+  const ours = lines.findIndex((line) => isFrame(line) && isOurs(line, 'home-exchange.'));
+  return ours === -1
+    ? own
+    : own.slice(0, lines.slice(0, ours).filter((line) => !isFrame(line) || !isOurs(line)).length);
 }
 
 function isFrame(line: string): boolean {

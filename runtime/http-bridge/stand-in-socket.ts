@@ -3,6 +3,7 @@
  *        for home's own response makes them; what counts is when they would have been taken.
  */
 import { type AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Connection } from './messages.js';
 
 /** What a stand-in may have on the way to home before `write` says that it is enough. */
@@ -15,6 +16,19 @@ interface Address {
 }
 
 type Written = (error?: Error | null) => void;
+
+/** What a TLS connection can tell about itself; all of it is at home. */
+const TLS_ONLY: readonly string[] = [
+  ...Object.getOwnPropertyNames(TLSSocket.prototype).filter((name) => name !== 'constructor' && !name.startsWith('_')),
+  ...['authorized', 'authorizationError', 'alpnProtocol', 'servername', 'ssl'],
+];
+
+/** Of the real connection only; Node itself asks no stand-in for them. */
+const AT_HOME: readonly string[] = ['server', 'bytesRead', 'bytesWritten'];
+
+function trap(socket: object, name: string, get: () => unknown): void {
+  Object.defineProperty(socket, name, { get, set: get, enumerable: true, configurable: true });
+}
 
 export interface SocketOwner {
   /** Is Node writing, because the app called a method of the response? */
@@ -37,7 +51,12 @@ export class StandInSocket extends Socket {
     super();
     this.#owner = owner;
     this.#connection = connection;
-    if (connection.encrypted) Reflect.set(this, 'encrypted', true);
+    for (const name of connection.traps)
+      trap(this, name, () => owner.fail(`req.socket.${name}`, 'the app put it there'));
+    if (!connection.encrypted) return;
+    Reflect.set(this, 'encrypted', true);
+    for (const name of TLS_ONLY)
+      trap(this, name, () => owner.fail(`req.socket.${name}`, 'it is of the TLS connection'));
   }
 
   // --- facts ----------------------------------------------------------------------------------------------------------
@@ -69,6 +88,16 @@ export class StandInSocket extends Socket {
     };
     get('pending', () => false);
     get('writableLength', (socket) => socket.#pending);
+    for (const name of AT_HOME) {
+      Object.defineProperty(StandInSocket.prototype, name, {
+        get(this: StandInSocket) {
+          return this.#owner.fail(`req.socket.${name}`, 'it is of the connection itself');
+        },
+        // Node's own constructor clears it.
+        set() {},
+        configurable: true,
+      });
+    }
   }
 
   // --- what Node does with it -------------------------------------------------------------------------------------------
@@ -124,6 +153,8 @@ export class StandInSocket extends Socket {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#owner.destroyed(error);
-    callback(error);
+    // Home's server takes the error. Sockets tell by themselves that they are closed.
+    callback(null);
+    process.nextTick(() => this.emit('close', error !== null));
   }
 }

@@ -57,8 +57,10 @@ export function makeResponse(envelope: Envelope, req: IncomingMessage, socket: S
 /** What home has sent already; the socket takes it and nobody is told. */
 export function catchUp(res: ServerResponse, progress: Envelope['progress']): void {
   if (progress === 'open') return;
-  genuine.writeHead.call(res, res.statusCode);
-  genuine.flushHeaders.call(res);
+  if (!res.headersSent) {
+    genuine.writeHead.call(res, res.statusCode);
+    genuine.flushHeaders.call(res);
+  }
   if (progress === 'ended') Reflect.apply(genuine.end, res, []);
 }
 

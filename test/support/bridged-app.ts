@@ -11,13 +11,13 @@ import {
   Below,
   CannotTravel,
   type Envelope,
-  type ExchangeId,
   HomeExchange,
   mendStack,
   type Outcome,
   openExchange,
   type ReplicaExchange,
   recordResponses,
+  runAtHome,
   type ToHome,
   type ToReplica,
 } from '../../runtime/http-bridge/index.js';
@@ -43,6 +43,8 @@ export interface Bridge {
   readonly ran: string[];
   readonly messages: { toReplica: number; toHome: number; open: number };
   readonly home: unknown;
+  /** Exchanges that are open at home and at the replica. */
+  open(): readonly [number, number];
   close(): Promise<void>;
 }
 
@@ -80,6 +82,7 @@ export async function bridge(make: () => RequestListener, options: BridgeOptions
     server,
     port,
     home,
+    open: () => [side.table.size, replica.table.size],
     outcomes: side.outcomes,
     ran: replica.ran,
     messages: side.messages,
@@ -95,7 +98,7 @@ export async function bridge(make: () => RequestListener, options: BridgeOptions
 class Home {
   readonly outcomes: Outcome[] = [];
   readonly messages = { toReplica: 0, toHome: 0, open: 0 };
-  readonly #exchanges = new Map<ExchangeId, HomeExchange>();
+  readonly table = new Map<number, HomeExchange>();
   #last = 0;
 
   constructor(
@@ -105,7 +108,7 @@ class Home {
   ) {
     port.on('message', (message: ToHome) => {
       this.messages.toHome++;
-      this.#exchanges.get(message.id)?.receive(message);
+      this.table.get(message.id)?.receive(message);
     });
     port.unref();
   }
@@ -129,31 +132,23 @@ class Home {
 
   #dispatch(slot: Slot, receiver: unknown, args: unknown[], isError: boolean, below: Below): unknown {
     const [req, res, next] = (isError ? args.slice(1) : args) as [IncomingMessage, ServerResponse, unknown];
-    const id = ++this.#last;
-    const runHere = (): unknown => {
-      this.outcomes.push({ kind: 'cannot-travel', what: slot.name, why: 'ran at home', untouched: true });
-      return slot.fn.apply(receiver, args);
+    const settle = (outcome: Outcome): void => {
+      this.#settle(outcome, next, below, () => runAtHome(slot.fn, receiver, args, below, settle));
     };
     let exchange: HomeExchange;
     let extra: Encoded;
     try {
-      exchange = new HomeExchange({
-        id,
-        req,
-        res,
-        next,
-        app: this.names,
-        send: (message) => this.#post(message),
-        settle: (outcome) => this.#settle(outcome, next, below, runHere),
-        closed: () => this.#exchanges.delete(id),
-      });
+      const id = ++this.#last;
+      const closed = (): void => void this.table.delete(id);
+      const send = (message: ToReplica): void => this.#post(message);
+      exchange = new HomeExchange({ id, req, res, next, app: this.names, below, send, settle, closed });
+      this.table.set(id, exchange);
       extra = encode(isError ? args[0] : undefined, exchange.refs);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
       this.outcomes.push({ kind: 'cannot-travel', what: error.path, why: error.why, untouched: true });
-      return runHere();
+      return slot.fn.apply(receiver, args);
     }
-    this.#exchanges.set(id, exchange);
     this.messages.open++;
     this.#post({ kind: 'open', slot: slot.name, envelope: exchange.envelope, extra });
     return undefined;
@@ -190,7 +185,7 @@ class Home {
 
 class Replica {
   readonly ran: string[] = [];
-  readonly #exchanges = new Map<ExchangeId, ReplicaExchange>();
+  readonly table = new Map<number, ReplicaExchange>();
   readonly #handlers = new Map<string, Fn>();
 
   constructor(
@@ -206,13 +201,13 @@ class Replica {
   }
 
   #receive(message: Down): void {
-    if (message.kind !== 'open') return this.#exchanges.get(message.id)?.receive(message);
+    if (message.kind !== 'open') return this.table.get(message.id)?.receive(message);
     const exchange = openExchange(message.envelope, {
       app: this.names,
       send: (reply, transfer) => this.port.postMessage(reply, transfer),
-      closed: (id) => void this.#exchanges.delete(id),
+      closed: (id) => void this.table.delete(id),
     });
-    this.#exchanges.set(exchange.id, exchange);
+    this.table.set(exchange.id, exchange);
     const handler = this.#handlers.get(message.slot);
     if (handler === undefined) throw new Error(`no handler ${message.slot}`);
     this.ran.push(message.slot);

@@ -50,6 +50,8 @@ export interface RunOptions {
   readonly requests?: readonly Request[];
   readonly env?: { readonly [name: string]: string };
   readonly cwd?: string;
+  /** What has to stand on standard error before the first request is sent. */
+  readonly ready?: RegExp;
 }
 
 export interface App {
@@ -85,7 +87,7 @@ function unchanged(program: FluxionProgram): FluxionProgram {
   return program;
 }
 
-export function runOriginal(app: App, options: RunOptions = {}): Promise<Run> {
+export function runOriginal(app: Pick<App, 'folder' | 'entry'>, options: RunOptions = {}): Promise<Run> {
   return run(join(app.folder, app.entry), app.folder, options);
 }
 
@@ -104,6 +106,26 @@ export async function runFactories(app: App, options: RunOptions = {}): Promise<
   const cuts = existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
   return { ...result, cuts: [...new Set(cuts)].sort() };
 }
+
+const cli = fileURLToPath(new URL('../../bin/fluxion.cjs', import.meta.url));
+
+/** With `fluxion run`, and everything moved that may move; what Fluxion itself says is left out. */
+export async function runEager(
+  app: Pick<App, 'folder' | 'entry' | 'out'>,
+  options: RunOptions = {},
+): Promise<Run & { readonly said: string }> {
+  const flags = ['--placement', 'eager', '--threads', '1', '--log-level', 'debug'];
+  const result = await run(cli, app.folder, {
+    ...options,
+    args: ['run', ...flags, join(app.folder, app.entry), ...(options.args ?? [])],
+    env: { ...options.env, FLUXION_CACHE: join(app.out, '../cache') },
+    ready: /^fluxion (?:debug: replica-1 is ready|info: .* main thread)/m,
+  });
+  const said = result.stderr.match(SAID)?.join('') ?? '';
+  return { ...result, stderr: result.stderr.replace(SAID, ''), said };
+}
+
+const SAID = /^fluxion \w+: .*\n(?: {4}at .*\n)*/gm;
 
 const EVERY_CUT = `'use strict';
 const { appendFileSync } = require('node:fs');
@@ -141,6 +163,7 @@ async function runNow(file: string, folder: string, options: RunOptions): Promis
   const answers: (Answer | string)[] = [];
   if (options.requests !== undefined) {
     await isOpen(port, child);
+    while (options.ready?.test(output.stderr) === false && child.exitCode === null) await setTimeout(10);
     for (const each of options.requests) {
       for (let left = each.times ?? 1; left > 0; left--) answers.push(await ask(port, each));
     }

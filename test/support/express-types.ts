@@ -63,7 +63,9 @@ export type ErrorHandler = (err: Error & { status?: number; code?: string }, req
 export interface App extends RequestListener {
   readonly settings: { [name: string]: unknown };
   readonly locals: { [name: string]: unknown };
-  use(...args: (string | Handler | ErrorHandler | App)[]): App;
+  use(handler: Handler): App;
+  use(handler: ErrorHandler | App): App;
+  use(path: string, handler: Handler): App;
   get(path: string, ...handlers: Handler[]): App;
   post(path: string, ...handlers: Handler[]): App;
   all(path: string, ...handlers: Handler[]): App;

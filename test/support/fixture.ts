@@ -10,7 +10,7 @@ import { BadInput } from '../../diagnostics/bad-input.js';
 import { printDiagnostic } from '../../diagnostics/report.js';
 import type { Diagnostic } from '../../diagnostics/types.js';
 import { printExplain } from '../../flx/emit/explain.js';
-import { printJson } from '../../flx/emit/json.js';
+import { jsonText, printJson } from '../../flx/emit/json.js';
 import { printFlx } from '../../flx/print.js';
 import { toFlxProgram } from '../../flx/to-flx-program.js';
 
@@ -92,7 +92,8 @@ export function printOutcome(outcome: Outcome, file: ExpectedFile): string | nul
     case 'expected.flx':
       return printFlx(toFlxProgram(program));
     case 'expected.json':
-      return printJson(program);
+      // Laid out, so that a difference is a line and not a fluxion.
+      return jsonText(JSON.parse(printJson(program)));
     case 'expected.explain.txt':
       return printExplain(program);
   }

@@ -1,0 +1,151 @@
+/**
+ * Calls of the program's own functions: what callees do to what they are given.
+ *
+ * Reads:   summaries of callees, origins.
+ * Gives:   effects on arguments and receiver; what the result is.
+ */
+import type { Budget } from '../budget.js';
+import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import type { RootId } from '../roots.js';
+import type { Origins } from '../trace-origins.js';
+import type { Changes } from './changes.js';
+import type { FunctionValues } from './function-values.js';
+import { Effect, kinds } from './kinds.js';
+import type { OutsideEffects } from './outside-calls.js';
+import type { Summary } from './summary.js';
+
+type Argument = (index: number) => ValueId;
+
+export const noArgument: Argument = () => NOTHING;
+
+export class CallEffects {
+  readonly summaries = new Map<FunctionId, Summary>();
+  readonly #facts: Facts;
+  readonly #origins: Origins;
+  readonly #budget: Budget;
+  readonly #values: FunctionValues;
+  readonly #changes: Changes;
+  readonly #outsideEffects: OutsideEffects;
+
+  constructor(
+    facts: Facts,
+    origins: Origins,
+    budget: Budget,
+    values: FunctionValues,
+    changes: Changes,
+    outsideEffects: OutsideEffects,
+  ) {
+    this.#facts = facts;
+    this.#origins = origins;
+    this.#budget = budget;
+    this.#values = values;
+    this.#changes = changes;
+    this.#outsideEffects = outsideEffects;
+  }
+
+  call(op: OpId, kind: number, base: ValueId, to: ValueId): void {
+    const facts = this.#facts;
+    const call = facts.d.get(op);
+    const bound = this.#origins.receiverOf.get(op);
+    const receiver = bound ?? (kind === Op.method ? base : kind === Op.call ? facts.c.get(op) : NOTHING);
+    const shift = bound === undefined ? 0 : 1;
+    const inOrder = facts.callSpread.get(call) < 0 && !this.#isRearranged(op);
+    const argument = inOrder ? (index: number): ValueId => facts.argument(call, index + shift) : null;
+    this.#changes.readTooMany(op, receiver);
+    for (let index = 0; index < facts.callCount.get(call); index++)
+      this.#changes.readTooMany(op, facts.argument(call, index));
+    const callees = this.#origins.calleesOf(op);
+    for (const callee of callees) this.apply(op, callee, receiver, argument, to);
+    for (const callee of this.#origins.inPlaceOf(op)) this.#applyInPlace(op, callee, receiver);
+    // A generator is another one behind each step.
+    if (kind === Op.method && this.#isGenerator(base)) this.#changes.change(Effect.mutate, base, op);
+    this.#outsideEffects.callOutside(op, receiver, to, callees.length > 0);
+  }
+
+  #isGenerator(value: ValueId): boolean {
+    return this.#origins.tokensOf(value).some((id) => {
+      const token = this.#origins.tokens.get(id);
+      return token.kind === 'object' && token.type === 'Generator';
+    });
+  }
+
+  /** `f.apply(x, list)` and bound functions: the arguments are not in the order in which they stand. */
+  #isRearranged(op: OpId): boolean {
+    if (this.#facts.kind.get(op) === Op.method && this.#facts.atomName(this.#facts.c.get(op)) === 'apply') return true;
+    return this.#origins.calleeTokens(op).some((id) => {
+      const token = this.#origins.tokens.get(id);
+      return token.kind === 'bound' && token.args.length > 0;
+    });
+  }
+
+  /** What the callee does to its parameters it does to the arguments. `argument` is null where it is not known which one
+   *  goes to which parameter: then it is what the parameters hold that counts. */
+  apply(op: OpId, callee: FunctionId, receiver: ValueId, argument: Argument | null, to: ValueId): void {
+    const summary = this.summaries.get(callee);
+    if (summary === undefined || !this.#budget.spend(1 + summary.effects.size + summary.keeps.size)) return;
+    const isNew = this.#facts.kind.get(op) === Op.construct;
+    const self = isNew ? to : receiver;
+    for (const [key, effect] of summary.effects) {
+      const root = Math.floor(key / kinds);
+      const { base, deep, field } = this.#values.roots.get(root);
+      // What a constructor does to the object that it makes changes nothing that was there before.
+      if (isNew && base === 'this') continue;
+      const kind = key % kinds;
+      // A field that is bound anew changes the object itself; a change within a field's value is elsewhere.
+      const isNamed = base !== 'this' || self !== NOTHING;
+      const isExact = isNamed && argument !== null && !deep && (field === -1 || kind === Effect.write);
+      const exact = isExact ? this.#valueOf(root, self, argument) : effect.value;
+      const actual = this.#actual(root, self, argument);
+      for (const mapped of actual) this.#changes.effect(kind, mapped, effect.op, op, exact);
+      if (kind === Effect.read) continue;
+      if (isExact) this.#changes.changeObject(kind, exact, effect.op, op);
+      else this.#changes.changeObjectOf(kind, exact, actual, effect.op, op);
+    }
+    const order = argument ?? noArgument;
+    for (const [root, into] of summary.keeps) {
+      const value = this.#valueOf(root, receiver, order);
+      this.#values.link(
+        value,
+        [...into].flatMap((target) => this.#actual(target, self, argument)),
+      );
+      for (const target of into) this.#values.addInner(this.#valueOf(target, self, order), this.#values.selfOf(value));
+    }
+    for (const root of summary.returnsSelf) this.#values.addSelf(to, this.#actual(root, self, argument));
+    for (const root of summary.returnsInner) this.#values.addInner(to, this.#actual(root, self, argument));
+  }
+
+  #valueOf(root: RootId, receiver: ValueId, argument: Argument): ValueId {
+    const { base, id } = this.#values.roots.get(root);
+    if (base === 'param') return argument(id);
+    return base === 'this' ? receiver : NOTHING;
+  }
+
+  #actual(root: RootId, receiver: ValueId, argument: Argument | null): RootId[] {
+    const { base, deep } = this.#values.roots.get(root);
+    if (base === 'variable') return [root];
+    if (base === 'param' && argument === null) return [];
+    const value = this.#valueOf(root, receiver, argument ?? noArgument);
+    const onto = [...this.#values.selfOf(value)];
+    const found = onto.map((target) => this.#values.roots.rebase(root, target, this.#values.hasFields(target)));
+    if (deep) for (const inner of this.#values.innerOf(value)) found.push(this.#values.roots.deep(inner));
+    return found;
+  }
+
+  /** `list.forEach(fn)`: fn gets what the receiver or an argument holds. */
+  #applyInPlace(op: OpId, callee: FunctionId, receiver: ValueId): void {
+    const summary = this.summaries.get(callee);
+    if (summary === undefined || !this.#budget.spend(1 + summary.effects.size)) return;
+    const call = this.#facts.d.get(op);
+    const given = [...this.#values.contentsOf(receiver)];
+    for (let index = 0; index < this.#facts.callCount.get(call); index++) {
+      const value = this.#facts.argument(call, index);
+      // The callback itself is not what it is given.
+      const isCallback = this.#origins.tokensOf(value).some((id) => this.#origins.tokens.functionOf(id) !== null);
+      if (!isCallback) given.push(...this.#values.contentsOf(value));
+    }
+    for (const [key, effect] of summary.effects) {
+      for (const root of given) this.#changes.effect(key % kinds, root, effect.op, op, effect.value);
+      if (key % kinds !== Effect.read) this.#changes.changeObjectOf(key % kinds, effect.value, given, effect.op, op);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Changes: by the root of what is changed, and, where no root says all of it, by the object itself.
+ *
+ * Reads:   origins, models, the roots of values.
+ * Gives:   effects, in the list and in the function's summary.
+ */
+import { ANY_PROPERTY, type Facts, NOTHING, type OpId, type ValueId } from '../facts.js';
+import type { Models } from '../models.js';
+import type { RootId } from '../roots.js';
+import { everyRequest } from '../tokens.js';
+import type { Origins } from '../trace-origins.js';
+import type { EffectList } from './effect-list.js';
+import type { FunctionValues } from './function-values.js';
+import { Effect, kinds } from './kinds.js';
+
+const tooManyTokens = 120;
+
+export class Changes {
+  readonly #facts: Facts;
+  readonly #origins: Origins;
+  readonly #models: Models;
+  readonly #list: EffectList;
+  readonly #values: FunctionValues;
+
+  constructor(facts: Facts, origins: Origins, models: Models, list: EffectList, values: FunctionValues) {
+    this.#facts = facts;
+    this.#origins = origins;
+    this.#models = models;
+    this.#list = list;
+    this.#values = values;
+  }
+
+  /** `at` is the op of this function, `op` the one that really does it, perhaps in a callee. */
+  effect(kind: number, root: RootId, op: OpId, at: OpId, value: ValueId = NOTHING): void {
+    if (root >= 0 && this.#values.roots.get(root).base !== 'variable') {
+      const key = root * kinds + kind;
+      if (!this.#values.summary.effects.has(key)) {
+        this.#values.summary.effects.set(key, { op, value });
+        this.#values.changed = true;
+      }
+    }
+    if (this.#values.recording) this.#list.push(kind, root, op, at, value);
+  }
+
+  /** What `value` holds is changed: by its roots, and by what it may be. */
+  change(kind: number, value: ValueId, op: OpId): void {
+    if (value === NOTHING) return;
+    for (const root of this.#values.selfOf(value)) this.effect(kind, root, op, op, value);
+    this.changeObject(kind, value, op, op);
+  }
+
+  /** Whoever gives a parameter answers for what is done to it, unless nobody is known to give it; and a variable at the top
+   *  of a module answers for what it holds. For all else the object itself has to. */
+  changeObject(kind: number, value: ValueId, op: OpId, at: OpId): void {
+    const roots = this.#values.selfOf(value);
+    const given = this.#values.isGivenTo(value, this.#values.fn) && this.#values.entries[this.#values.fn.id] === 0;
+    // A parameter may have its default as well, of which no caller knows.
+    if (!given || roots.some((root) => this.#values.isOfOuterFunction(root)))
+      this.#changeUnanswered(kind, value, roots, op, at);
+  }
+
+  /** The same for a value of a callee, of which `roots` is what it is here. */
+  changeObjectOf(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
+    const isGiven = (root: RootId): boolean =>
+      this.#values.roots.get(root).base !== 'variable' && this.#values.entries[this.#values.fn.id] === 0;
+    if (roots.length > 0 && roots.every(isGiven)) return;
+    this.#changeUnanswered(
+      kind,
+      value,
+      roots.filter((root) => !isGiven(root)),
+      op,
+      at,
+    );
+  }
+
+  #changeUnanswered(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
+    if (!this.#values.recording || value === NOTHING) return;
+    const tokens = this.#origins.tokensOf(value);
+    const isFunction = tokens.some((id) => this.#origins.tokens.functionOf(id) !== null);
+    if (roots.length > 0 && !isFunction && roots.every((root) => this.#values.isOfModule(root))) return;
+    if (tokens.length >= tooManyTokens) this.#values.loseTrack();
+    if (tokens.length > 0) this.#list.push(kind, -1, op, at, value);
+  }
+
+  /** A value that may be more things than are told apart: what is read of it may be any state. */
+  readTooMany(op: OpId, value: ValueId): void {
+    if (this.#values.recording && this.#origins.tokensOf(value).length >= tooManyTokens)
+      this.#list.push(Effect.unknown, -1, op, op, NOTHING);
+  }
+
+  /** `process.env`: what is read from it is text, and part of nothing. */
+  isEnvironment(base: ValueId): boolean {
+    const [only, ...others] = this.#origins.tokensOf(base);
+    const token = only === undefined || others.length > 0 ? null : this.#origins.tokens.get(only);
+    return token?.kind === 'external' && this.#models.isEnvironment(token.shape);
+  }
+
+  /** The program's own properties of what a request leads to and what outlives it: `req.socket.hits`. */
+  outlivesRequest(base: ValueId, atom: number): boolean {
+    return this.#origins.tokensOf(base).some((id) => {
+      const token = this.#origins.tokens.get(id);
+      if (token.kind !== 'external' || token.site !== everyRequest) return false;
+      if (this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null) return false;
+      const member = atom === ANY_PROPERTY ? null : this.#models.member(token.shape, this.#facts.atomName(atom));
+      return member === null || this.#models.isUnknown(member);
+    });
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Calls of what comes from outside: effects that a model says, and those of a call of which nobody knows anything.
+ *
+ * Reads:   models, origins, rupture points.
+ * Gives:   effects on arguments and receiver; what the result is; which functions the call may run.
+ */
+import type { Call } from '../../models/types.js';
+import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import type { Ruptures } from '../find-rupture-points.js';
+import { methodByName } from '../method-by-name.js';
+import { type Models, type Ref, registersNothing, type Shape } from '../models.js';
+import type { Origins } from '../trace-origins.js';
+import type { Changes } from './changes.js';
+import type { FunctionValues } from './function-values.js';
+import { Effect } from './kinds.js';
+
+export class OutsideEffects {
+  readonly executes = new Map<OpId, readonly FunctionId[]>();
+  readonly #facts: Facts;
+  readonly #origins: Origins;
+  readonly #ruptures: Ruptures;
+  readonly #models: Models;
+  readonly #values: FunctionValues;
+  readonly #changes: Changes;
+
+  constructor(
+    facts: Facts,
+    origins: Origins,
+    ruptures: Ruptures,
+    models: Models,
+    values: FunctionValues,
+    changes: Changes,
+  ) {
+    this.#facts = facts;
+    this.#origins = origins;
+    this.#ruptures = ruptures;
+    this.#models = models;
+    this.#values = values;
+    this.#changes = changes;
+  }
+
+  callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
+    const isNew = this.#facts.kind.get(op) === Op.construct;
+    if (this.#isBinding(op)) {
+      for (const value of this.#argumentsOf(op)) this.#keepIn(value, [to]);
+      return this.#values.copy(receiver, to);
+    }
+    let known = isInside;
+    let unknown = false;
+    for (const id of this.#origins.calleeTokens(op)) {
+      const token = this.#origins.tokens.get(id);
+      if (token.kind === 'bound' && token.stateful) this.#changes.effect(Effect.stateful, -1, op, op);
+      const shape = this.#shapeOf(id);
+      if (shape === null) {
+        unknown ||= this.#origins.tokens.get(id).kind === 'unknown';
+        continue;
+      }
+      const model = this.#models.call(shape, isNew);
+      if (model === null) unknown = true;
+      else this.#applyModel(op, model, token.kind === 'bound' ? token.receiver : receiver, to);
+      known ||= model !== null;
+    }
+    if (!known || unknown) {
+      const byName = methodByName(this.#facts, this.#models, op, this.#origins.tokensOf, this.#origins.tokens);
+      if (byName !== null) this.#applyModel(op, byName, receiver, to);
+      else this.#callUnknown(op, receiver, to);
+    }
+    if (this.#values.recording && !(isInside && !unknown)) this.#noteExecuted(op);
+  }
+
+  /** `handler.bind(this)` and `list.push.bind(list)` run nothing. */
+  #isBinding(op: OpId): boolean {
+    if (this.#facts.kind.get(op) !== Op.method || this.#facts.atomName(this.#facts.c.get(op)) !== 'bind') return false;
+    return this.#origins.tokensOf(this.#facts.a.get(op)).some((id) => {
+      const shape = this.#shapeOf(id);
+      return shape === null ? this.#origins.tokens.functionOf(id) !== null : this.#models.call(shape, false) !== null;
+    });
+  }
+
+  #shapeOf(id: number): Shape | null {
+    let token = this.#origins.tokens.get(id);
+    while (token.kind === 'bound') token = this.#origins.tokens.get(token.target);
+    return token.kind === 'external' ? token.shape : null;
+  }
+
+  #applyModel(op: OpId, model: Call, receiver: ValueId, to: ValueId): void {
+    const args = this.#argumentsOf(op);
+    if (registersNothing(model, args.length)) return this.#values.addSelf(to, this.#values.contentsOf(receiver));
+    for (const target of model.mutates ?? noTargets) {
+      if (target === 'this') this.#changes.change(Effect.mutate, receiver, op);
+      else for (const value of chosen(args, target)) this.#changes.change(Effect.mutate, value, op);
+    }
+    for (const index of model.keeps ?? noTargets) {
+      for (const value of chosen(args, index as number))
+        this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
+    }
+    if (model.stateful) this.#changes.effect(Effect.stateful, -1, op, op);
+    if (model.does?.includes('process')) this.#changes.effect(Effect.process, -1, op, op);
+    if (model.returns === undefined || model.returns === 'fresh') return;
+    for (const ref of this.#models.refs(model.returns)) this.#giveRef(ref, receiver, to, args);
+  }
+
+  /** `Object`, `Promise`, a package: it keeps nothing of what its functions are given. */
+  #isNamespace(receiver: ValueId): boolean {
+    const tokens = this.#origins.tokensOf(receiver);
+    return (
+      tokens.length > 0 &&
+      tokens.every((id) => {
+        const token = this.#origins.tokens.get(id);
+        return token.kind === 'external' && token.site === -1;
+      })
+    );
+  }
+
+  #argumentsOf(op: OpId): readonly ValueId[] {
+    const call = this.#facts.d.get(op);
+    const count = this.#facts.callCount.get(call);
+    const args: ValueId[] = [];
+    for (let index = 0; index < count; index++) args.push(this.#facts.argument(call, index));
+    return args;
+  }
+
+  #keepIn(value: ValueId, holders: readonly ValueId[]): void {
+    for (const holder of holders) {
+      if (holder === NOTHING) continue;
+      this.#values.addInner(holder, this.#values.selfOf(value));
+      this.#values.addInner(holder, this.#values.innerOf(value));
+      this.#values.link(
+        value,
+        this.#values.selfOf(holder).map((root) => this.#values.roots.deep(root)),
+      );
+    }
+  }
+
+  #giveRef(ref: Ref, receiver: ValueId, to: ValueId, args: readonly ValueId[]): void {
+    switch (ref.kind) {
+      case 'this':
+        return this.#values.copy(receiver, to);
+      case 'argument':
+      case 'bound':
+      case 'promisified':
+        return this.#values.copy(args[ref.index] ?? NOTHING, to);
+      case 'contents':
+        return this.#values.addSelf(to, this.#values.contentsOf(receiver));
+      case 'copy':
+        return this.#values.addInner(to, this.#values.contentsOf(receiver));
+      case 'contentsOf':
+        return this.#values.addSelf(to, this.#values.contentsOf(args[ref.index] ?? NOTHING));
+      case 'copyOf':
+        for (const arg of ref.index < 0 ? args : args.slice(ref.index, ref.index + 1))
+          this.#values.addInner(to, this.#values.contentsOf(arg));
+        return;
+      case 'results':
+      case 'result':
+        // What a callback gives may be any of what it was given, but nothing of the language's that it is: `map(JSON.parse)`.
+        for (const arg of args) if (!this.#isNamespace(arg)) this.#values.addInner(to, this.#values.contentsOf(arg));
+        if (!this.#isNamespace(receiver)) this.#values.addInner(to, this.#values.contentsOf(receiver));
+        return;
+      default:
+        return;
+    }
+  }
+
+  #callUnknown(op: OpId, receiver: ValueId, to: ValueId): void {
+    this.#changes.effect(Effect.unknown, -1, op, op);
+    const call = this.#facts.d.get(op);
+    this.#changes.change(Effect.hand, receiver, op);
+    this.#values.addSelf(to, this.#values.contentsOf(receiver));
+    for (let index = 0; index < this.#facts.callCount.get(call); index++) {
+      const value = this.#facts.argument(call, index);
+      this.#changes.change(Effect.hand, value, op);
+      this.#values.addSelf(to, this.#values.contentsOf(value));
+    }
+  }
+
+  /** Whoever is given a function may run it, at once or later, unless it is known to be the callback of a rupture point. */
+  #noteExecuted(op: OpId): void {
+    const cut = new Set((this.#ruptures.byOp.get(op) ?? []).flatMap((point) => point.callbacks.map(({ fn }) => fn)));
+    const found = new Set([...this.#origins.calleesOf(op), ...this.#origins.inPlaceOf(op)]);
+    const call = this.#facts.d.get(op);
+    for (let index = 0; index < this.#facts.callCount.get(call); index++) {
+      for (const id of this.#origins.tokensOf(this.#facts.argument(call, index))) {
+        const fn = this.#origins.tokens.functionOf(id);
+        if (fn !== null && !cut.has(fn)) found.add(fn);
+      }
+    }
+    this.executes.set(op, [...found]);
+  }
+}
+
+const noTargets: readonly ('this' | number)[] = [];
+
+/** `-1` stands for all arguments. */
+function chosen(args: readonly ValueId[], index: number): readonly ValueId[] {
+  return index < 0 ? args : args.slice(index, index + 1);
+}

@@ -1,0 +1,307 @@
+/**
+ * Calls of the program's own functions: arguments, receivers, results, instances, callbacks.
+ *
+ * Reads:   facts; who is called.
+ * Gives:   to `TokenFlow`: copies from arguments to parameters and from results; to `Found`: callees.
+ */
+import { isToldApart } from '../clone-function.js';
+import {
+  ANY_PROPERTY,
+  type AtomId,
+  type Facts,
+  type FunctionFact,
+  FunctionFlag,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type ValueId,
+} from '../facts.js';
+import type { Models } from '../models.js';
+import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import { type Contexts, isFactory } from './contexts.js';
+import type { Found } from './found.js';
+import type { GivenValues } from './given-values.js';
+import type { OutsideCalls } from './outside-calls.js';
+import type { Properties } from './properties.js';
+import type { TokenFlow } from './token-flow.js';
+import type { CallbackUse, CallView, Use, Waiting } from './uses.js';
+
+export interface CallPasses {
+  readonly flow: TokenFlow;
+  readonly found: Found;
+  readonly properties: Properties;
+  readonly givenValues: GivenValues;
+  readonly outsideCalls: OutsideCalls;
+  readonly contexts: Contexts;
+}
+
+export class Calls {
+  readonly #flow: TokenFlow;
+  readonly #found: Found;
+  readonly #properties: Properties;
+  readonly #givenValues: GivenValues;
+  readonly #outsideCalls: OutsideCalls;
+  readonly #contexts: Contexts;
+  readonly #facts: Facts;
+  readonly #models: Models;
+  readonly #tokens: TokenTable;
+  readonly #instances = new Map<string, TokenId>();
+  readonly #waiting: Waiting[] = [];
+  readonly #superCalls: { readonly id: TokenId; readonly view: CallView }[] = [];
+
+  constructor(passes: CallPasses) {
+    this.#flow = passes.flow;
+    this.#found = passes.found;
+    this.#properties = passes.properties;
+    this.#givenValues = passes.givenValues;
+    this.#outsideCalls = passes.outsideCalls;
+    this.#contexts = passes.contexts;
+    this.#facts = passes.flow.facts;
+    this.#models = passes.flow.models;
+    this.#tokens = passes.flow.tokens;
+  }
+
+  method(id: TokenId, use: Extract<Use, { kind: 'method' }>): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'object' && token.type === 'Generator') return this.#step(id, token.fn, use.view);
+    const atom = this.#facts.c.get(use.op);
+    const name = this.#facts.atomName(atom);
+    const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
+    if (callable && (name === 'bind' || name === 'call' || name === 'apply'))
+      return this.#indirectCall(id, name, use.view);
+    if (token.kind === 'object' && token.type === 'Instance') return this.#methodOfInstance(id, atom, use);
+    const receiver = this.#facts.a.get(use.op);
+    this.#properties.load(id, { kind: 'load', atom, to: use.callee, receiver, op: use.op });
+  }
+
+  /** What each instance of a class does is told apart: a call for each. */
+  #methodOfInstance(id: TokenId, atom: AtomId, use: Extract<Use, { kind: 'method' }>): void {
+    const { op } = use;
+    let all = this.#found.calleesOfAll.get(op);
+    if (all === undefined) {
+      this.#found.calleesOfAll.set(op, (all = this.#facts.newValue()));
+      this.#flow.edge(use.callee, all);
+    }
+    const receiver = this.#flow.holding(id);
+    const callee = this.#facts.newValue();
+    this.#flow.edge(callee, all);
+    this.#flow.use(callee, { kind: 'call', view: { ...use.view, receiver, only: id } });
+    this.#properties.load(id, { kind: 'load', atom, to: callee, receiver, op });
+  }
+
+  /** `generator.next()` runs its body and gives `{ value }`. */
+  #step(id: TokenId, fn: FunctionId, view: CallView): void {
+    this.#found.callees.add(view.op, fn);
+    // What is sent in is what `yield` gives: lowering takes that for anything that is thrown around.
+    this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
+    const result = this.#flow.madeAt(view.op, 'Object');
+    this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), this.#flow.property(result, this.#facts.atom('value')));
+    this.#flow.add(view.to, result);
+  }
+
+  #isCallable(token: ReturnType<TokenTable['get']>): boolean {
+    return token.kind === 'external' && this.#models.call(token.shape, false) !== null;
+  }
+
+  #indirectCall(id: TokenId, name: 'bind' | 'call' | 'apply', view: CallView): void {
+    const receiver = view.args[0] ?? NOTHING;
+    if (name === 'bind') {
+      this.#flow.add(view.to, this.#boundTo(id, receiver, view.args.slice(1)));
+      return;
+    }
+    this.#found.receiverOf.set(view.op, receiver);
+    const args = name === 'call' ? view.args.slice(1) : [this.#flow.contents(view.args[1] ?? NOTHING, view.op)];
+    this.call(id, { ...view, receiver, args, spread: name === 'call' ? view.spread - 1 : 0 });
+  }
+
+  /** A function that is bound already keeps its receiver; and `f = f.bind(…)` in a loop must not give ever new functions. */
+  #boundTo(id: TokenId, receiver: ValueId, args: readonly ValueId[]): TokenId {
+    const token = this.#tokens.get(id);
+    if (token.kind !== 'bound') return this.#tokens.bound(id, receiver, args, false);
+    if (args.length === 0) return id;
+    return token.args.length > 4
+      ? UNKNOWN
+      : this.#tokens.bound(token.target, token.receiver, [...token.args, ...args], token.promisified);
+  }
+
+  call(id: TokenId, view: CallView): void {
+    const token = this.#tokens.get(id);
+    switch (token.kind) {
+      case 'function':
+        return this.#callFunction(id, token.fn, view);
+      case 'bound':
+        return this.call(token.target, {
+          ...view,
+          receiver: token.receiver === NOTHING ? view.receiver : token.receiver,
+          args: [...token.args, ...view.args],
+          spread: view.spread < 0 ? -1 : view.spread + token.args.length,
+          promisified: view.promisified || token.promisified,
+          rearranged: view.rearranged === true || token.args.length > 0,
+        });
+      case 'external':
+        return this.#outsideCalls.callExternal(token.shape, token.site, view);
+      case 'unknown':
+        this.#flow.add(view.to, UNKNOWN);
+        for (const arg of view.args) this.#flow.use(arg, { kind: 'escape' });
+        return;
+      case 'object':
+        return;
+    }
+  }
+
+  #callFunction(id: TokenId, called: FunctionId, view: CallView): void {
+    if (this.#awaitGiven(id, called, view)) return;
+    if (this.#isSuperCall(called, view)) {
+      this.#superCalls.push({ id, view });
+      return this.#flow.use(view.receiver, { kind: 'super', callee: id, called, view });
+    }
+    const fn = this.#contexts.forCall(this.#facts.fn(called), view);
+    const fnId = fn.id;
+    if (view.op >= 0) this.#found.callees.add(view.op, fnId);
+    this.#found.called.add(fnId);
+    this.#passArguments(fn, view.args, view.spread);
+    const isArrow = (fn.flags & FunctionFlag.arrow) !== 0;
+    if (view.isNew) this.#construct(id, fn, view);
+    else if (!isArrow) this.#flow.edge(view.receiver, fn.receiver);
+    if (view.promisified) this.#givenValues.addPromise(view.op, view.to, NOTHING);
+    else if (!view.isNew) this.#flow.edge(fn.result, view.to);
+  }
+
+  /** `super.method()`: what it does to each receiver is told apart as well. */
+  #isSuperCall(called: FunctionId, view: CallView): boolean {
+    if (view.only !== undefined || view.isNew || view.op < 0 || view.receiver === NOTHING) return false;
+    const fn = this.#facts.fn(called);
+    const isDirect = this.#facts.kind.get(view.op) === Op.call && view.receiver === this.#facts.c.get(view.op);
+    return isDirect && (fn.flags & FunctionFlag.classConstructor) === 0 && isToldApart(this.#facts, fn);
+  }
+
+  callSuper(id: TokenId, { callee, called, view }: Extract<Use, { kind: 'super' }>): void {
+    this.#callFunction(callee, called, { ...view, receiver: this.#flow.holding(id), only: id });
+  }
+
+  /** Of an object that nobody is known to make. */
+  admitSuperCalls(): boolean {
+    let found = false;
+    for (const { id, view } of this.#superCalls.splice(0)) {
+      const called = this.#tokens.functionOf(id);
+      if (called === null || this.#flow.held.get(view.receiver).length > 0) continue;
+      this.#callFunction(id, called, { ...view, only: UNKNOWN });
+      found = true;
+    }
+    return found;
+  }
+
+  /** Whether a factory is given objects shows only when they arrive. */
+  #awaitGiven(id: TokenId, called: FunctionId, view: CallView): boolean {
+    const fn = this.#facts.fn(called);
+    if (view.awaited === true || view.op < 0 || !isFactory(fn) || this.#contexts.isGivenAny(view)) return false;
+    const waiting = { id, called, view: { ...view, awaited: true }, isDone: false };
+    this.#waiting.push(waiting);
+    for (const arg of view.args) this.#flow.use(arg, { kind: 'arrive', waiting });
+    return true;
+  }
+
+  callWaiting(waiting: Waiting): void {
+    if (waiting.isDone) return;
+    waiting.isDone = true;
+    this.#callFunction(waiting.id, waiting.called, waiting.view);
+  }
+
+  /** Nothing arrived. */
+  admitWaiting(): boolean {
+    let found = false;
+    for (const waiting of this.#waiting.splice(0)) {
+      found ||= !waiting.isDone;
+      this.callWaiting(waiting);
+    }
+    return found;
+  }
+
+  #passArguments(fn: FunctionFact, args: readonly ValueId[], spread: number): void {
+    if (fn.list !== NOTHING) {
+      for (const arg of args) this.#flow.use(fn.list, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+    }
+    for (const [index, param] of fn.params.entries()) {
+      if (index === fn.rest) {
+        for (const arg of args.slice(index))
+          this.#flow.use(param, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+      } else if (spread >= 0 && index >= spread) {
+        this.#flow.edge(args[spread] ?? NOTHING, param);
+      } else {
+        this.#flow.edge(args[index] ?? NOTHING, param);
+      }
+    }
+  }
+
+  #construct(id: TokenId, fn: FunctionFact, view: CallView): void {
+    const key = `${view.op} ${fn.id}`;
+    let instance = this.#instances.get(key);
+    if (instance === undefined) {
+      const proto = this.#flow.property(id, this.#flow.prototype);
+      this.#flow.add(proto, this.#properties.prototypeOf(this.#tokens.functionOf(id) ?? fn.id));
+      instance = this.#tokens.make({
+        kind: 'object',
+        type: 'Instance',
+        fn: this.#facts.owner.get(view.op),
+        start: this.#facts.position.get(view.op),
+        proto,
+      });
+      this.#instances.set(key, instance);
+    }
+    this.#flow.add(view.to, instance);
+    this.#flow.add(fn.receiver, instance);
+    this.#properties.giveToImplicit(instance);
+    if ((fn.flags & FunctionFlag.classConstructor) === 0) this.#flow.edge(fn.result, view.to);
+  }
+
+  callback(id: TokenId, use: Extract<Use, { kind: 'callback' }>): void {
+    const token = this.#tokens.get(id);
+    const { rupture, op } = use.use;
+    if (token.kind === 'object' && rupture.callback === 'functions')
+      return this.#flow.lay(this.#flow.allProperties(id), use);
+    const called = this.#tokens.functionOf(id);
+    if (called === null) return;
+    const fn =
+      rupture.kind === 'sync' ? this.#contexts.forRearranged(this.#facts.fn(called), op) : this.#facts.fn(called);
+    const fnId = fn.id;
+    this.#found.called.add(fnId);
+    const bound = token.kind === 'bound' ? token.args : [];
+    const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
+    const params = (isErrorHandler ? rupture.errorParams : rupture.params) ?? [];
+    // What a listener is called with is made anew for each call (a socket, a chunk), not where it is registered.
+    this.#givenValues.givesAnew = rupture.kind !== 'sync';
+    this.#passArguments(fn, [...bound, ...params.map((ref) => this.#givenValues.refValue(ref, use.call))], -1);
+    this.#givenValues.givesAnew = false;
+    if (isErrorHandler) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
+    if (token.kind === 'bound') this.#flow.edge(token.receiver, fn.receiver);
+    else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0)
+      this.#flow.edge(use.call.receiver, fn.receiver);
+    if (rupture.kind === 'sync' && op >= 0) this.#found.inPlaceCallees.add(op, fnId);
+    // `list.forEach(fn, thisArg)`
+    const after = use.use.argument + 1;
+    if (rupture.kind === 'sync' && token.kind === 'function')
+      this.#flow.edge(use.call.args[after] ?? NOTHING, fn.receiver);
+    if (rupture.kind === 'post' && this.#catches(use.use)) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
+  }
+
+  /** `promise.catch(fn)`, and the second callback of `then` */
+  #catches(use: CallbackUse): boolean {
+    if (use.op < 0 || this.#facts.kind.get(use.op) !== Op.method) return false;
+    const name = this.#facts.atomName(this.#facts.c.get(use.op));
+    return name === 'catch' || (name === 'then' && use.argument === 1);
+  }
+
+  inPlace(id: TokenId, use: Extract<Use, { kind: 'inPlace' }>): void {
+    const fn = this.#tokens.functionOf(id);
+    if (fn !== null) this.#flow.edge(this.#facts.fn(fn).result, use.result);
+  }
+
+  admitUnknownCallers(): boolean {
+    let found = false;
+    for (const fn of this.#facts.functions) {
+      if (this.#found.called.has(fn.id) && !this.#found.escaped.has(fn.id)) continue;
+      for (const param of fn.params) if (this.#flow.add(param, UNKNOWN)) found = true;
+    }
+    return found;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Contexts: which copy of a function a call runs.
+ *
+ * Reads:   facts; the call and the receiver.
+ * Gives:   the function itself, or a copy of it, whose values and ops are seeded as they are made.
+ *
+ * Told apart are: calls of wrappers and factories, `new` by place, methods by instance, and calls whose arguments are not in
+ * place. `clone-function.ts` says which functions are what, and copies them.
+ */
+import { cloneFunction, cloneSize, isToldApart, markWrappers, mayChangeGiven } from '../clone-function.js';
+import { type Facts, type FunctionFact, FunctionFlag, type FunctionId, type OpId } from '../facts.js';
+import { type TokenTable, UNKNOWN } from '../tokens.js';
+import type { Seeds } from './seeds.js';
+import type { TokenFlow } from './token-flow.js';
+import type { CallView } from './uses.js';
+
+/** Of copies in copies. */
+const deepest = 3;
+/** Stands for all calls of a function that have their arguments in place. */
+const direct = -1;
+
+export class Contexts {
+  readonly #flow: TokenFlow;
+  readonly #seeds: Seeds;
+  readonly #facts: Facts;
+  readonly #tokens: TokenTable;
+  /** Copies by original and call, or receiver. */
+  readonly #cloned = new Map<FunctionId, Map<number, FunctionFact>>();
+  readonly #depths = new Map<FunctionId, number>();
+  readonly #mayChange = new Map<FunctionId, boolean>();
+  #cloneBudget: number;
+
+  constructor(flow: TokenFlow, seeds: Seeds) {
+    this.#flow = flow;
+    this.#seeds = seeds;
+    this.#facts = flow.facts;
+    this.#tokens = flow.tokens;
+    this.#cloneBudget = Math.max(20_000, flow.facts.valueCount);
+    markWrappers(flow.facts);
+  }
+
+  /** The function itself for its first call (or first receiver), a copy for each further one, if these are told apart. */
+  forCall(fn: FunctionFact, view: CallView): FunctionFact {
+    const { op } = view;
+    if (op < 0) return fn;
+    const caller = this.#facts.fn(this.#facts.owner.get(op));
+    if ((fn.flags & FunctionFlag.wrapper) !== 0) {
+      // A wrapper that calls itself from its copies would be copied for ever.
+      const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
+      return this.#copyFor(fn, op, isNested ? deepest : this.#depth(caller));
+    }
+    if (makesInstance(fn, view) || (isFactory(fn) && this.isGivenAny(view)))
+      return this.#copyFor(fn, op, this.#depth(caller));
+    if (view.spread >= 0 || view.rearranged === true) return this.forRearranged(fn, op);
+    if (view.only === undefined) return this.forRearranged(fn, direct);
+    if (view.only === UNKNOWN || !isToldApart(this.#facts, fn)) return fn;
+    const token = this.#tokens.get(view.only);
+    return this.#copyFor(fn, ~view.only, token.kind === 'object' ? this.#depth(this.#facts.fn(token.fn)) : 0);
+  }
+
+  isGivenAny({ args }: CallView): boolean {
+    return args.some((arg) => this.#flow.held.get(arg).length > 0);
+  }
+
+  /** Where arguments are not where the call has them, it is what the parameters hold that counts: each such call has a copy,
+   *  and all direct calls have one. */
+  forRearranged(fn: FunctionFact, key: OpId | typeof direct): FunctionFact {
+    if (fn.params.length === 0 || key < direct) return fn;
+    let mayChange = this.#mayChange.get(fn.id);
+    if (mayChange === undefined) this.#mayChange.set(fn.id, (mayChange = mayChangeGiven(this.#facts, fn)));
+    if (!mayChange) return fn;
+    return this.#copyFor(fn, key, key === direct ? 0 : this.#depth(this.#facts.fn(this.#facts.owner.get(key))));
+  }
+
+  /** Copies within copies: what instances make for themselves is told apart no further than this. */
+  #depth(fn: FunctionFact): number {
+    let depth = 0;
+    for (let at: FunctionFact | undefined = fn; at !== undefined; at = this.#facts.functions[at.parent])
+      depth = Math.max(depth, this.#depths.get(at.id) ?? 0);
+    return depth;
+  }
+
+  /** `key` is the call or, inverted, the receiver. */
+  #copyFor(fn: FunctionFact, key: number, depth: number): FunctionFact {
+    const known = this.#cloned.get(fn.id);
+    if (known === undefined) {
+      this.#cloned.set(fn.id, new Map([[key, fn]]));
+      return fn;
+    }
+    let copy = known.get(key);
+    if (copy !== undefined) return copy;
+    if (depth >= deepest || this.#cloneBudget < cloneSize(fn)) return fn;
+    this.#cloneBudget -= cloneSize(fn);
+    const clone = cloneFunction(this.#facts, fn);
+    copy = clone.root;
+    known.set(key, copy);
+    this.#depths.set(copy.id, depth + 1);
+    for (let next = clone.firstFunction; next < this.#facts.functions.length; next++)
+      this.#seeds.seedFunction(this.#facts.fn(next));
+    for (const seed of clone.seeds) this.#seeds.seedOne(seed);
+    for (const value of this.#seeds.loaded) {
+      if (value >= fn.valueStart && value < fn.valueEnd) this.#flow.edge(value, value + clone.valueDelta);
+    }
+    for (let next = clone.firstOp; next < clone.lastOp; next++) this.#seeds.seedOp(next);
+    return copy;
+  }
+
+  #isWithin(caller: FunctionFact, fn: FunctionFact): boolean {
+    for (let at: FunctionFact | undefined = caller; at !== undefined; at = this.#facts.functions[at.parent]) {
+      if (at.origin === fn.origin) return true;
+    }
+    return false;
+  }
+}
+
+export function isFactory(fn: FunctionFact): boolean {
+  return (fn.flags & FunctionFlag.factory) !== 0;
+}
+
+/** A constructor, or a function called as one or as the superclass's. */
+function makesInstance(fn: FunctionFact, view: CallView): boolean {
+  return (view.isNew || (fn.flags & FunctionFlag.classConstructor) !== 0) && (fn.flags & FunctionFlag.usesThis) !== 0;
+}

@@ -1,0 +1,272 @@
+/**
+ * What a modelled call gives and keeps, in tokens: containers, promises, bound functions, values of modelled types.
+ *
+ * Reads:   models, facts.
+ * Gives:   to `TokenFlow`: what results and parameters of callbacks hold.
+ */
+import type { Call, ValueRef } from '../../models/types.js';
+import { ANY_PROPERTY, type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import { type Models, type Ref, registersNothing, type Shape } from '../models.js';
+import { everyRequest, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import type { Properties } from './properties.js';
+import { isContainer, type TokenFlow } from './token-flow.js';
+import type { CallView, Use } from './uses.js';
+
+export class GivenValues {
+  readonly #flow: TokenFlow;
+  readonly #properties: Properties;
+  readonly #facts: Facts;
+  readonly #models: Models;
+  readonly #tokens: TokenTable;
+  /** While the parameters of a callback are given. */
+  givesAnew = false;
+  /** While the result of a call is given: what it makes remembers. */
+  #givesStateful = false;
+
+  constructor(flow: TokenFlow, properties: Properties) {
+    this.#flow = flow;
+    this.#properties = properties;
+    this.#facts = flow.facts;
+    this.#models = flow.models;
+    this.#tokens = flow.tokens;
+  }
+
+  /** A value that holds what a model says that a parameter or result is. */
+  refValue(ref: ValueRef, view: CallView): ValueId {
+    const value = this.#facts.newValue();
+    this.#give(ref, value, view);
+    return value;
+  }
+
+  #give(text: ValueRef, to: ValueId, view: CallView): void {
+    for (const ref of this.#models.refs(text)) this.#giveOne(ref, to, view);
+  }
+
+  #giveOne(ref: Ref, to: ValueId, view: CallView): void {
+    switch (ref.kind) {
+      case 'fresh':
+        return;
+      case 'this':
+        return this.#flow.edge(view.receiver, to);
+      case 'unknown':
+        this.#flow.add(to, UNKNOWN);
+        return;
+      case 'contents':
+        return this.#flow.use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
+      case 'copy':
+        return this.#container(view.receiver, to, view);
+      case 'argument':
+        return this.#flow.edge(view.args[ref.index] ?? NOTHING, to);
+      case 'contentsOf':
+        return this.#flow.use(view.args[ref.index] ?? NOTHING, {
+          kind: 'load',
+          atom: ANY_PROPERTY,
+          to,
+          receiver: NOTHING,
+          op: view.op,
+        });
+      case 'copyOf':
+        // Of a list of arguments each may be an item itself (`[].concat(item)`, `Array.of(item)`).
+        if (ref.index < 0) for (const arg of view.args) this.#container(arg, to, view, true);
+        else this.#container(view.args[ref.index] ?? NOTHING, to, view);
+        return;
+      case 'result':
+        return this.#flow.use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: to });
+      case 'results': {
+        const items = this.#facts.newValue();
+        this.#flow.use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: items });
+        const token = this.#flow.madeAt(view.op, 'Array');
+        this.#flow.edge(items, this.#flow.property(token, ANY_PROPERTY));
+        if (flattening.test(this.#methodName(view.op)))
+          this.#flow.edge(this.#flow.contents(items, view.op), this.#flow.property(token, ANY_PROPERTY));
+        this.#flow.add(to, token);
+        return;
+      }
+      case 'bound':
+      case 'promisified':
+        return this.#flow.use(view.args[ref.index] ?? NOTHING, {
+          kind: 'bind',
+          view: { ...view, to },
+          promisified: ref.kind === 'promisified',
+          stateful: this.#givesStateful,
+        });
+      case 'type':
+        return this.#giveType(ref.name, to, view);
+    }
+  }
+
+  #giveType(name: string, to: ValueId, view: CallView): void {
+    if (isContainer(name)) {
+      this.#flow.add(to, this.#flow.madeAt(view.op, name));
+      return;
+    }
+    const shape = this.#models.type(name);
+    if (shape === null) this.#flow.add(to, UNKNOWN);
+    else this.#flow.addShape(to, shape, this.givesAnew || this.#isOfRequest(shape) ? everyRequest : view.op);
+  }
+
+  /** One request goes through many handlers: what one puts on `req` another finds there, so there is one for all. */
+  #isOfRequest(shape: Shape): boolean {
+    return this.#models.typeThat(shape, (type) => type.perRequest === true) !== null;
+  }
+
+  /** A new container made by the call, that holds what `from` holds. */
+  #container(from: ValueId, to: ValueId, view: CallView, isListed = false): void {
+    const name = this.#methodName(view.op);
+    const token = this.#flow.madeAt(view.op, byKey.test(name) ? 'Object' : 'Array');
+    let into = this.#flow.property(token, ANY_PROPERTY);
+    if (name === 'entries') {
+      const entry = this.#properties.entryOf(this.#flow.madeAt(view.op, 'Set'));
+      this.#flow.add(into, entry);
+      into = this.#flow.property(entry, ANY_PROPERTY);
+    }
+    this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
+    if (isListed) this.#flow.edge(from, into);
+    if (flattening.test(name)) this.#flow.edge(this.#flow.contents(into, view.op), into);
+    if (nesting.test(name)) {
+      const group = this.#flow.madeAt(view.op, 'Array');
+      this.#flow.edge(into, this.#flow.property(group, ANY_PROPERTY));
+      this.#flow.add(into, group);
+    }
+    this.#flow.add(to, token);
+  }
+
+  #methodName(op: OpId): string {
+    return this.#facts.kind.get(op) === Op.method ? this.#facts.atomName(this.#facts.c.get(op)) : '';
+  }
+
+  bind(id: TokenId, use: Extract<Use, { kind: 'bind' }>): void {
+    const token = this.#tokens.get(id);
+    // A bound function is bound no deeper than twice.
+    const isDeep = token.kind === 'bound' && this.#tokens.get(token.target).kind === 'bound';
+    if (token.kind === 'unknown' || isDeep) this.#flow.add(use.view.to, UNKNOWN);
+    else if (token.kind !== 'object')
+      this.#flow.add(use.view.to, this.#tokens.bound(id, NOTHING, [], use.promisified, use.stateful));
+  }
+
+  keep(call: Call, view: CallView): void {
+    const name = this.#methodName(view.op);
+    if (name === 'defineProperty' && view.spread < 0) return this.#define(view);
+    for (const index of call.keeps ?? []) {
+      for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
+        if (arg === NOTHING) continue;
+        const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
+        this.#flow.use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: kept });
+        if (copiesProperties(call) && assigning.test(name)) continue;
+        for (const target of call.mutates ?? []) {
+          if (target === 'this' || target < 0 || (arg === view.args[target] && view.spread < 0)) continue;
+          this.#flow.use(view.args[target] ?? NOTHING, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+        }
+      }
+    }
+    // Object.assign and its like: what is kept are properties, under their names.
+    if (copiesProperties(call)) {
+      for (const arg of view.args.slice(1))
+        this.#flow.use(arg, { kind: 'copyProperties', to: view.args[0] ?? NOTHING });
+    }
+  }
+
+  /** `new Map(entries)`, `new Set(items)` */
+  #isCollection(call: Call, view: CallView): boolean {
+    return view.isNew && /^(Weak)?(Map|Set)$/.test(call.returns ?? '');
+  }
+
+  #itemsFor(call: Call, from: ValueId, view: CallView): ValueId {
+    const items = this.#facts.newValue();
+    this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: items, receiver: from, op: view.op, items: true });
+    return call.returns?.endsWith('Map') ? this.#flow.contents(items, view.op) : items;
+  }
+
+  /** `Object.defineProperty(o, 'x', { value, get() {…} })` */
+  #define(view: CallView): void {
+    const target = view.args[0] ?? NOTHING;
+    const descriptor = view.args[2] ?? NOTHING;
+    for (const name of ['value', 'get']) {
+      const value = this.#facts.newValue();
+      const given = name === 'get' ? this.#facts.newValue() : value;
+      const atom = this.#facts.atom(name);
+      this.#flow.use(descriptor, { kind: 'load', atom, to: value, receiver: NOTHING, op: -1 });
+      this.#flow.use(target, { kind: 'store', atom: ANY_PROPERTY, from: given, op: -1 });
+      if (given === value) continue;
+      const getter = { op: -1, to: given, receiver: target, args: [], spread: -1, isNew: false, promisified: false };
+      this.#flow.use(value, { kind: 'call', view: getter });
+    }
+  }
+
+  giveResult(call: Call, view: CallView): void {
+    if (view.to === NOTHING) return;
+    if (registersNothing(call, view.args.length)) {
+      this.#flow.use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to: view.to, receiver: NOTHING, op: view.op });
+      return;
+    }
+    this.#givesStateful = call.stateful === true;
+    if (call.promise || call.promiseWithoutCallback || view.promisified) {
+      // `Promise.all(list)`: what each promise in the list gives, in a list.
+      const ofList = call.promise === true && call.returns?.startsWith('copy ') === true;
+      const given = ofList ? { ...view, args: view.args.map((arg) => this.#awaitedContents(arg)) } : view;
+      const byResolver = call.ruptures?.some(({ params }) => params?.includes('Resolver')) === true;
+      const returns = view.promisified ? givenToCallback(call) : call.returns;
+      const resolved = this.refValue(byResolver ? 'fresh' : (returns ?? 'fresh'), given);
+      this.addPromise(view.op, view.to, resolved);
+    } else {
+      this.#give(call.returns ?? 'fresh', view.to, view);
+    }
+  }
+
+  #awaitedContents(list: ValueId): ValueId {
+    if (list === NOTHING) return NOTHING;
+    const items = this.#facts.newValue();
+    const awaited = this.#facts.newValue();
+    this.#flow.use(list, { kind: 'load', atom: ANY_PROPERTY, to: items, receiver: NOTHING, op: -1 });
+    this.#flow.use(items, { kind: 'await', to: awaited });
+    const array = this.#facts.newValue();
+    const token = this.#tokens.make({ kind: 'object', type: 'Array', fn: 0, start: 0, proto: NOTHING });
+    this.#flow.edge(awaited, this.#flow.property(token, ANY_PROPERTY));
+    this.#flow.add(array, token);
+    return array;
+  }
+
+  addPromise(op: OpId, to: ValueId, resolved: ValueId): void {
+    const token = this.#flow.madeAt(op, 'Promise');
+    this.#flow.use(resolved, { kind: 'await', to: this.#flow.property(token, this.#flow.resolved) });
+    this.#flow.add(to, token);
+  }
+
+  await(id: TokenId, to: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'object' && token.type === 'Promise')
+      return this.#flow.edge(this.#flow.property(id, this.#flow.resolved), to);
+    const resolves =
+      token.kind === 'external'
+        ? this.#models.typeThat(token.shape, (type) => type.resolves !== undefined)?.resolves
+        : undefined;
+    if (resolves === undefined) this.#flow.add(to, id);
+    else
+      this.#give(resolves, to, {
+        op: -1,
+        to,
+        receiver: NOTHING,
+        args: [],
+        spread: -1,
+        isNew: false,
+        promisified: false,
+      });
+  }
+}
+
+/** What a call hands to its error-first callback, which is what it gives when it is promisified. */
+function givenToCallback(call: Call): ValueRef | undefined {
+  const rupture = call.ruptures?.find(({ callback }) => callback === 'last');
+  return rupture === undefined ? call.returns : (rupture.params?.[1] ?? 'unknown');
+}
+
+/** What such a call keeps are properties of what it is given. */
+function copiesProperties(call: Call): boolean {
+  return call.returns === 'argument 0' && call.mutates?.includes(0) === true;
+}
+
+// How deep what a new container holds lies in what it was made from: no model says so, their names do.
+const assigning = /^(assign|extend|defaults|merge)(In|With|Deep)*$/;
+const flattening = /^(flat|concat|from(Entries|Pairs)|zipObject)/;
+const nesting = /^(groupBy|chunk|partition|zip)$/;
+const byKey = /^(from(Entries|Pairs)|(group|key)By|zipObject)/;

@@ -1,0 +1,149 @@
+/**
+ * Calls of what comes from outside: what its model says of callbacks, of what is kept and of what comes back.
+ *
+ * Reads:   models, facts.
+ * Gives:   to `TokenFlow`: results; to `Found`: callbacks.
+ */
+import type { Rupture } from '../../models/types.js';
+import { type Facts, NOTHING, type OpId } from '../facts.js';
+import { methodByName } from '../method-by-name.js';
+import type { Models, Shape } from '../models.js';
+import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import type { Found } from './found.js';
+import type { GivenValues } from './given-values.js';
+import type { Seeds } from './seeds.js';
+import type { TokenFlow } from './token-flow.js';
+import type { CallbackUse, CallView } from './uses.js';
+
+export class OutsideCalls {
+  readonly #flow: TokenFlow;
+  readonly #found: Found;
+  readonly #seeds: Seeds;
+  readonly #givenValues: GivenValues;
+  readonly #facts: Facts;
+  readonly #models: Models;
+  readonly #tokens: TokenTable;
+  readonly #inheritors = new Map<OpId, TokenId>();
+  readonly #byName = new Set<OpId>();
+
+  constructor(flow: TokenFlow, found: Found, seeds: Seeds, givenValues: GivenValues) {
+    this.#flow = flow;
+    this.#found = found;
+    this.#seeds = seeds;
+    this.#givenValues = givenValues;
+    this.#facts = flow.facts;
+    this.#models = flow.models;
+    this.#tokens = flow.tokens;
+  }
+
+  callExternal(shape: Shape, site: number, view: CallView): void {
+    if (shape.typeName === 'Resolver' && site >= 0) {
+      // `resolve(value)` of `new Promise((resolve) => …)`: what the promise gives.
+      this.#flow.use(view.args[0] ?? NOTHING, {
+        kind: 'await',
+        to: this.#flow.property(this.#flow.madeAt(site, 'Promise'), this.#flow.resolved),
+      });
+      return;
+    }
+    // `next(error)` ends up in error handlers.
+    if (shape.typeName === 'express.Next') this.#flow.use(view.args[0] ?? NOTHING, { kind: 'throw' });
+    if (shape.path === 'Proxy' && view.isNew) {
+      // A second name for its target; its traps may run at any access.
+      this.#flow.edge(view.args[0] ?? NOTHING, view.to);
+      this.#flow.use(view.args[1] ?? NOTHING, { kind: 'escape' });
+      return;
+    }
+    if (shape.path === 'Object.create') {
+      this.#flow.add(view.to, this.#inheriting(view));
+      return;
+    }
+    if (shape.path === 'Promise.reject') this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
+    const call = this.#models.call(shape, view.isNew);
+    if (call === null) {
+      // Nobody says what it does: it may call what it is given, now or later.
+      for (const arg of view.args) this.#flow.use(arg, { kind: 'escape' });
+      if (shape.package === '') this.#flow.add(view.to, UNKNOWN);
+      else this.#flow.addShape(view.to, this.#models.result(shape, view.isNew), view.op);
+      return;
+    }
+    for (const rupture of call.ruptures ?? []) this.#takeCallbacks(rupture, view);
+    this.#givenValues.keep(call, view);
+    this.#givenValues.giveResult(call, view);
+  }
+
+  /** Errors themselves are nobody's state, and there are too many of them. */
+  throw(id: TokenId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'external' && token.shape.typeName === 'Error') return;
+    this.#flow.add(this.#facts.thrown, id);
+  }
+
+  #inheriting(view: CallView): TokenId {
+    let token = this.#inheritors.get(view.op);
+    if (token === undefined) {
+      const op = Math.max(0, view.op);
+      const [fn, start] = [this.#facts.owner.get(op), this.#facts.position.get(op)];
+      token = this.#tokens.make({ kind: 'object', type: 'Object', fn, start, proto: view.args[0] ?? NOTHING });
+      this.#inheritors.set(view.op, token);
+    }
+    return token;
+  }
+
+  #takeCallbacks(modelled: Rupture, view: CallView): void {
+    const rupture = this.#forEvent(modelled, view);
+    for (const index of callbackIndexes(rupture, view.args.length, view.spread)) {
+      const value = view.args[index] ?? NOTHING;
+      if (value === NOTHING) continue;
+      const use: CallbackUse = { op: view.op, rupture, value, argument: index };
+      this.#found.callbacks.push(use);
+      this.#flow.use(value, { kind: 'callback', use, call: view });
+    }
+  }
+
+  /** What is said of one event of the receiver's type goes before what is said of listeners in general. */
+  #forEvent(rupture: Rupture, view: CallView): Rupture {
+    if (rupture.label === undefined) return rupture;
+    const name = this.#facts.strings.get(view.args[rupture.label] ?? NOTHING);
+    if (name === undefined) return rupture;
+    for (const id of this.#flow.held.get(view.receiver)) {
+      const token = this.#tokens.get(id);
+      if (token.kind !== 'external') continue;
+      const event = this.#models.typeThat(token.shape, (type) => type.events?.[name] !== undefined)?.events?.[name];
+      if (event === undefined) continue;
+      return {
+        ...rupture,
+        kind: event.once ? 'post' : rupture.kind,
+        params: event.params ?? rupture.params ?? [],
+        request: event.request ?? false,
+      };
+    }
+    return rupture;
+  }
+
+  /** `x.split(',').map(fn)`: methods of who knows what do what methods of that name do. */
+  admitMethodNames(): boolean {
+    let found = false;
+    for (const [op, callee] of this.#found.calleeValue) {
+      const all = this.#found.calleesOfAll.get(op) ?? callee;
+      if (this.#byName.has(op) || this.#flow.held.get(all).some((id) => id !== UNKNOWN)) continue;
+      const model = methodByName(this.#facts, this.#models, op, (value) => this.#flow.held.get(value), this.#tokens);
+      if (model === null) continue;
+      this.#byName.add(op);
+      const view = this.#seeds.viewOf(op);
+      for (const rupture of model.ruptures ?? []) this.#takeCallbacks(rupture, view);
+      this.#givenValues.keep(model, view);
+      this.#givenValues.giveResult(model, view);
+      found = true;
+    }
+    return found;
+  }
+}
+
+function callbackIndexes(rupture: Rupture, count: number, spread: number): number[] {
+  if (spread >= 0 && rupture.callback !== 'functions')
+    return typeof rupture.callback === 'number' && rupture.callback < spread ? [rupture.callback] : [];
+  if (typeof rupture.callback === 'number') return rupture.callback < count ? [rupture.callback] : [];
+  if (rupture.callback === 'last') return count === 0 ? [] : [count - 1];
+  const first = rupture.from ?? 0;
+  return Array.from({ length: Math.max(0, count - first) }, (_, index) => index + first);
+}

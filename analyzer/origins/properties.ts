@@ -1,0 +1,286 @@
+/**
+ * Properties: what a load gives and a store reaches, with prototypes, getters, classes and iterators.
+ *
+ * Reads:   facts, models.
+ * Gives:   to `TokenFlow`: copies between values and properties of what they hold.
+ */
+import { isCalledByLanguage } from '../called-by-language.js';
+import {
+  ANY_PROPERTY,
+  type AtomId,
+  type Facts,
+  FunctionFlag,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type ValueId,
+} from '../facts.js';
+import type { Models, Shape } from '../models.js';
+import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import type { Found } from './found.js';
+import { isContainer, type TokenFlow } from './token-flow.js';
+import type { CallView, Load } from './uses.js';
+
+export class Properties {
+  readonly #flow: TokenFlow;
+  readonly #found: Found;
+  readonly #facts: Facts;
+  readonly #models: Models;
+  readonly #tokens: TokenTable;
+  readonly #entries = new Map<TokenId, TokenId>();
+  readonly #prototypes = new Map<FunctionId, TokenId>();
+  readonly #inherited: { readonly id: TokenId; readonly use: Load }[] = [];
+  readonly #shadows = new Map<string, Load>();
+  readonly #iterations = new Map<string, Load>();
+  readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
+  readonly #escapedTokens = new Set<TokenId>();
+  /** Names of properties that the language calls by itself, where the program has such properties. */
+  readonly #implicit = new Set<AtomId>();
+
+  constructor(flow: TokenFlow, found: Found) {
+    this.#flow = flow;
+    this.#found = found;
+    this.#facts = flow.facts;
+    this.#models = flow.models;
+    this.#tokens = flow.tokens;
+    this.#findImplicit();
+  }
+
+  #findImplicit(): void {
+    const { kind, b, c } = this.#facts;
+    for (let op = 0; op < kind.length; op++) {
+      if (kind.get(op) !== Op.store || b.get(op) === NOTHING) continue;
+      if (isCalledByLanguage(this.#facts.atomName(c.get(op)))) this.#implicit.add(c.get(op));
+    }
+  }
+
+  load(id: TokenId, use: Load): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'unknown') {
+      this.#flow.add(use.to, UNKNOWN);
+      return;
+    }
+    if (token.kind === 'bound') return;
+    if (token.kind === 'external' && use.shadow !== undefined) {
+      this.#inherited.push({ id, use });
+      return;
+    }
+    if (token.kind === 'object' && token.type === 'Generator' && use.op >= 0) this.#found.callees.add(use.op, token.fn);
+    if (use.items && token.kind === 'object') return this.#loadItems(id, token, use);
+    if (use.atom === ANY_PROPERTY) {
+      this.#flow.edge(this.#flow.allProperties(id), use.to);
+      if (token.kind === 'external' && this.#models.isUnknown(token.shape))
+        this.#loadFromShape(token.shape, token.site, '*', use);
+      return;
+    }
+    const name = this.#facts.atomName(use.atom);
+    const own = this.#flow.property(id, use.atom);
+    this.#flow.edge(own, use.to);
+    if (token.kind === 'external') return this.#loadFromShape(token.shape, token.site, name, use);
+    if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
+    this.#loadGetter(id, name, use);
+    if (token.proto !== NOTHING)
+      this.#flow.lay(token.proto, token.type === 'Prototype' ? this.#shadowed(use, own) : use);
+    const member = this.#typeMember(token.type, name);
+    if (member !== null) this.#flow.addShape(use.to, member, -1);
+  }
+
+  #shadowed(use: Load, shadow: ValueId): Load {
+    const key = `${use.op} ${use.to} ${shadow}`;
+    let derived = this.#shadows.get(key);
+    if (derived === undefined) this.#shadows.set(key, (derived = { ...use, shadow }));
+    return derived;
+  }
+
+  /** Items are what is stored under no name; an object with an iterator of its own gives what that gives. */
+  #loadItems(id: TokenId, token: Extract<Token, { kind: 'object' }>, use: Load): void {
+    if (token.type === 'Map') this.#flow.add(use.to, this.entryOf(id));
+    else this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
+    for (const name of ['@@iterator', '@@asyncIterator']) {
+      const atom = this.#facts.knownAtom(name);
+      if (atom === undefined || isContainer(token.type)) continue;
+      const key = `${use.op} ${use.to} ${name}`;
+      let step = this.#iterations.get(key);
+      if (step === undefined) {
+        const method = this.#facts.newValue();
+        const iterator = this.#facts.newValue();
+        this.#flow.use(method, {
+          kind: 'call',
+          view: {
+            op: use.op,
+            to: iterator,
+            receiver: use.receiver,
+            args: [],
+            spread: -1,
+            isNew: false,
+            promisified: false,
+          },
+        });
+        this.#flow.use(iterator, use);
+        step = { kind: 'load', atom, to: method, receiver: use.receiver, op: use.op };
+        this.#iterations.set(key, step);
+      }
+      this.load(id, step);
+    }
+  }
+
+  /** `[key, value]` of what the container holds. */
+  entryOf(container: TokenId): TokenId {
+    let entry = this.#entries.get(container);
+    if (entry === undefined) {
+      entry = this.#tokens.make({ kind: 'object', type: 'Array', fn: 0, start: 0, proto: NOTHING });
+      this.#entries.set(container, entry);
+      this.#flow.edge(this.#flow.property(container, ANY_PROPERTY), this.#flow.property(entry, ANY_PROPERTY));
+    }
+    return entry;
+  }
+
+  #typeMember(type: string, name: string): Shape | null {
+    if (type === 'Instance' || type === 'Prototype') return null;
+    const shape = this.#models.type(type === 'Arguments' ? 'Array' : type);
+    return shape === null ? null : this.#models.member(shape, name);
+  }
+
+  #loadGetter(id: TokenId, name: string, use: Load): void {
+    const atom = this.#facts.knownAtom(`get ${name}`);
+    if (atom === undefined) return;
+    const getter = this.#flow.property(id, atom);
+    const view: CallView = {
+      op: use.op,
+      to: use.to,
+      receiver: use.receiver,
+      args: [],
+      spread: -1,
+      isNew: false,
+      promisified: false,
+    };
+    this.#flow.use(getter, { kind: 'call', view });
+  }
+
+  #loadFromFunction(id: TokenId, fn: FunctionId, use: Load): void {
+    if (use.atom === this.#flow.prototype) {
+      this.#flow.add(this.#flow.property(id, use.atom), this.prototypeOf(fn));
+      return;
+    }
+    const superclass = this.#facts.classes.get(fn)?.superclass;
+    if (superclass !== undefined) this.#flow.lay(superclass, use);
+    this.#loadGetter(id, this.#facts.atomName(use.atom), use);
+  }
+
+  prototypeOf(fn: FunctionId): TokenId {
+    let token = this.#prototypes.get(fn);
+    if (token !== undefined) return token;
+    const superclass = this.#facts.classes.get(fn)?.superclass ?? NOTHING;
+    const proto = superclass === NOTHING ? NOTHING : this.#facts.newValue();
+    const { start } = this.#facts.fn(fn);
+    token = this.#tokens.make({ kind: 'object', type: 'Prototype', fn, start, proto });
+    this.#prototypes.set(fn, token);
+    this.#flow.add(this.#flow.property(token, this.#facts.atom('constructor')), this.#tokens.function(fn));
+    if (proto !== NOTHING) {
+      this.#flow.use(superclass, { kind: 'load', atom: this.#flow.prototype, to: proto, receiver: superclass, op: -1 });
+    }
+    return token;
+  }
+
+  #loadFromShape(shape: Shape, site: number, name: string, use: Load): void {
+    const member = this.#models.member(shape, name);
+    if (member !== null) this.#flow.addShape(use.to, member, site);
+    else if (this.#models.isUnknown(shape)) this.#flow.add(use.to, UNKNOWN);
+  }
+
+  store(id: TokenId, atom: AtomId, from: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'unknown' || token.kind === 'bound') {
+      this.#flow.use(from, { kind: 'escape' });
+      return;
+    }
+    if (token.kind === 'function' && atom === this.#flow.prototype)
+      this.#flow.add(this.#flow.property(id, atom), this.prototypeOf(token.fn));
+    this.#flow.edge(from, this.#flow.property(id, atom));
+    if (this.#implicit.has(atom)) this.#flow.use(from, { kind: 'receive', receiver: this.#flow.holding(id) });
+  }
+
+  /** `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`. */
+  keep(id: TokenId, from: ValueId): void {
+    if (!this.#isSharedNamespace(id)) this.store(id, this.#placeFor(id), from);
+  }
+
+  /** Where an object keeps what it is given: a list under no name; anything else out of reach of its names. */
+  #placeFor(id: TokenId): AtomId {
+    const token = this.#tokens.get(id);
+    return token.kind === 'object' && isContainer(token.type) ? ANY_PROPERTY : this.#flow.kept;
+  }
+
+  #isSharedNamespace(id: TokenId): boolean {
+    const token = this.#tokens.get(id);
+    return token.kind === 'external' && token.site === -1;
+  }
+
+  copyProperties(id: TokenId, to: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'unknown') {
+      this.#flow.use(to, { kind: 'store', atom: ANY_PROPERTY, from: this.#flow.unknownValue(), op: -1 });
+      return;
+    }
+    if (token.kind === 'bound') return;
+    const properties = [...this.#tokens.properties(id)];
+    for (const [atom, value] of properties) this.#flow.use(to, { kind: 'store', atom, from: value, op: -1 });
+    if (token.kind === 'external')
+      this.#flow.use(to, { kind: 'store', atom: ANY_PROPERTY, from: this.#flow.unknownValue(), op: -1 });
+    this.#late.push({ id, to, seen: properties.length });
+  }
+
+  /** What a package's class gives to classes that extend it, where they have nothing of that name themselves. */
+  loadInherited(): boolean {
+    const waiting = this.#inherited.splice(0);
+    let found = false;
+    for (const { id, use } of waiting) {
+      if (this.#flow.held.get(use.shadow ?? NOTHING).length > 0) continue;
+      this.load(id, { ...use, shadow: undefined });
+      found = true;
+    }
+    return found;
+  }
+
+  /** Properties that came to be after their object was spread into another. */
+  copyLateProperties(): boolean {
+    let found = false;
+    for (const late of this.#late) {
+      const properties = [...this.#tokens.properties(late.id)];
+      for (const [atom, value] of properties.slice(late.seen)) {
+        this.#flow.use(late.to, { kind: 'store', atom, from: value, op: -1 });
+        found = true;
+      }
+      late.seen = properties.length;
+    }
+    return found;
+  }
+
+  /** `toString`, `toJSON` and their like are called without a call in sight, on any object that has them. */
+  giveToImplicit(instance: TokenId): void {
+    const receiver = this.#flow.holding(instance);
+    for (const atom of this.#implicit) {
+      const method = this.#facts.newValue();
+      this.#flow.use(method, { kind: 'receive', receiver });
+      this.load(instance, { kind: 'load', atom, to: method, receiver: NOTHING, op: -1 });
+    }
+  }
+
+  receive(id: TokenId, receiver: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind !== 'function') return;
+    const fn = this.#facts.fn(token.fn);
+    if ((fn.flags & FunctionFlag.arrow) === 0) this.#flow.edge(receiver, fn.receiver);
+  }
+
+  escape(id: TokenId): void {
+    if (this.#escapedTokens.has(id)) return;
+    this.#escapedTokens.add(id);
+    const fn = this.#tokens.functionOf(id);
+    if (fn !== null) this.#found.escaped.add(fn);
+    const token = this.#tokens.get(id);
+    // Methods of an object go where the object goes.
+    if (token.kind === 'object') this.#flow.use(this.#flow.allProperties(id), { kind: 'escape' });
+    if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.use(token.proto, { kind: 'escape' });
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * Where tokens come from, and what each op does with its values.
+ *
+ * Reads:   facts, what comes from outside.
+ * Gives:   to `TokenFlow`: the first tokens, the copies, and a use for each op.
+ */
+import {
+  ANY_PROPERTY,
+  type Facts,
+  type FunctionFact,
+  FunctionFlag,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type OpId,
+  type TokenSeed,
+  type ValueId,
+} from '../facts.js';
+import type { External, Unloaded } from '../load-modules.js';
+import type { Models, Shape } from '../models.js';
+import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import type { Found } from './found.js';
+import type { TokenFlow } from './token-flow.js';
+import type { CallView, Use } from './uses.js';
+
+export class Seeds {
+  readonly #flow: TokenFlow;
+  readonly #found: Found;
+  readonly #facts: Facts;
+  readonly #models: Models;
+  readonly #tokens: TokenTable;
+  readonly #usesOfOps = new Map<number, Use>();
+  readonly #views = new Map<OpId, CallView>();
+  readonly #promises = new Map<FunctionId, ValueId>();
+  /** Values that come from other modules and packages. */
+  readonly loaded: ValueId[] = [];
+
+  constructor(flow: TokenFlow, found: Found) {
+    this.#flow = flow;
+    this.#found = found;
+    this.#facts = flow.facts;
+    this.#models = flow.models;
+    this.#tokens = flow.tokens;
+  }
+
+  seed(externals: readonly External[], unloaded: readonly Unloaded[]): void {
+    for (const fn of this.#facts.functions) this.seedFunction(fn);
+    for (const seed of this.#facts.seeds) this.seedOne(seed);
+    for (const external of externals) this.#seedExternal(external);
+    for (const { value } of unloaded) this.#flow.add(value, UNKNOWN);
+    for (const { value } of [...externals, ...unloaded]) this.loaded.push(value);
+    for (let op = 0; op < this.#facts.kind.length; op++) this.seedOp(op);
+  }
+
+  seedOne(seed: TokenSeed): void {
+    if (seed.kind === 'function') this.#flow.add(seed.value, this.#tokens.function(seed.fn));
+    else if (seed.kind === 'global') this.#seedGlobal(seed.value, seed.name);
+    else
+      this.#flow.add(
+        seed.value,
+        this.#tokens.make({ kind: 'object', type: seed.type, start: seed.start, fn: seed.fn, proto: NOTHING }),
+      );
+  }
+
+  seedFunction(fn: FunctionFact): void {
+    if (fn.rest >= 0) this.#flow.add(fn.params[fn.rest] ?? NOTHING, this.#object('Array', fn));
+    if ((fn.flags & (FunctionFlag.async | FunctionFlag.generator)) === 0) return;
+    const generator = (fn.flags & FunctionFlag.generator) !== 0;
+    const token = this.#object(generator ? 'Generator' : 'Promise', fn);
+    this.#flow.add(fn.result, token);
+    this.#promises.set(
+      fn.id,
+      generator ? this.#flow.property(token, ANY_PROPERTY) : this.#flow.property(token, this.#flow.resolved),
+    );
+  }
+
+  #object(type: string, fn: FunctionFact): TokenId {
+    return this.#tokens.make({ kind: 'object', type, fn: fn.id, start: fn.start, proto: NOTHING });
+  }
+
+  #seedGlobal(value: ValueId, name: string): void {
+    const shape = this.#models.global(name);
+    if (shape !== null) this.#flow.addShape(value, shape, -1);
+    else if (name === 'require') this.#flow.add(value, UNKNOWN);
+  }
+
+  #seedExternal(external: External): void {
+    let shape: Shape | null = this.#models.package(external.name, external.subpath);
+    if (external.binding !== null) shape = this.#models.member(shape, external.binding);
+    if (shape !== null) this.#flow.addShape(external.value, shape, -1);
+    else this.#flow.add(external.value, UNKNOWN);
+  }
+
+  seedOp(op: OpId): void {
+    const facts = this.#facts;
+    const a = facts.a.get(op);
+    const b = facts.b.get(op);
+    switch (facts.kind.get(op)) {
+      case Op.copy:
+        return this.#flow.edge(a, b);
+      case Op.store:
+        if (b !== NOTHING) this.#flow.useOp(a, op);
+        return;
+      case Op.load:
+      case Op.call:
+      case Op.construct:
+      case Op.await:
+      case Op.copyProperties:
+        return this.#flow.useOp(a, op);
+      case Op.method:
+        return this.#seedMethod(op, a);
+      case Op.return:
+        return this.#seedReturn(a, facts.owner.get(op));
+    }
+  }
+
+  #seedMethod(op: OpId, base: ValueId): void {
+    const callee = this.#facts.newValue();
+    this.#found.calleeValue.set(op, callee);
+    this.#flow.useOp(callee, ~op);
+    this.#flow.useOp(base, op);
+  }
+
+  /** Most values never hold anything, so the use of an op is made when the first token arrives. */
+  useOfOp(code: number): Use {
+    let use = this.#usesOfOps.get(code);
+    if (use === undefined) this.#usesOfOps.set(code, (use = this.#makeUse(code)));
+    return use;
+  }
+
+  #makeUse(code: number): Use {
+    const facts = this.#facts;
+    if (code < 0) return { kind: 'call', view: this.viewOf(~code) };
+    const a = facts.a.get(code);
+    const b = facts.b.get(code);
+    const c = facts.c.get(code);
+    switch (facts.kind.get(code)) {
+      case Op.load:
+        return {
+          kind: 'load',
+          atom: c,
+          to: b,
+          receiver: a,
+          op: code,
+          items: facts.d.get(code) === 1,
+          shadow: undefined,
+        };
+      case Op.store:
+        return { kind: 'store', atom: c, from: b, op: code };
+      case Op.await:
+        return { kind: 'await', to: b };
+      case Op.copyProperties:
+        return { kind: 'copyProperties', to: b };
+      case Op.method:
+        return {
+          kind: 'method',
+          op: code,
+          callee: this.#found.calleeValue.get(code) ?? NOTHING,
+          view: this.viewOf(code),
+        };
+      default:
+        return { kind: 'call', view: this.viewOf(code) };
+    }
+  }
+
+  viewOf(op: OpId): CallView {
+    let view = this.#views.get(op);
+    if (view === undefined) {
+      const { kind, a, b, c } = this.#facts;
+      const receiver = kind.get(op) === Op.method ? a.get(op) : kind.get(op) === Op.call ? c.get(op) : NOTHING;
+      view = this.#view(op, b.get(op), receiver);
+      this.#views.set(op, view);
+    }
+    return view;
+  }
+
+  #seedReturn(value: ValueId, owner: FunctionId): void {
+    const fn = this.#facts.fn(owner);
+    const resolved = this.#promises.get(owner);
+    if (resolved === undefined) this.#flow.edge(value, fn.result);
+    else if ((fn.flags & FunctionFlag.async) !== 0) this.#flow.use(value, { kind: 'await', to: resolved });
+    else this.#flow.edge(value, resolved);
+  }
+
+  #view(op: OpId, to: ValueId, receiver: ValueId): CallView {
+    const facts = this.#facts;
+    const call = facts.d.get(op);
+    const args: ValueId[] = [];
+    for (let index = 0; index < facts.callCount.get(call); index++) args.push(facts.argument(call, index));
+    const spread = facts.callSpread.get(call);
+    if (spread >= 0) {
+      const rest = facts.newValue();
+      for (let index = spread; index < args.length; index++) {
+        this.#flow.use(args[index] as ValueId, { kind: 'load', atom: ANY_PROPERTY, to: rest, receiver: NOTHING, op });
+        // Of those behind the first it is not known whether they are spread.
+        if (index > spread) this.#flow.edge(args[index] as ValueId, rest);
+      }
+      args.length = spread;
+      args.push(rest);
+    }
+    return { op, to, receiver, args, spread, isNew: facts.kind.get(op) === Op.construct, promisified: false };
+  }
+}

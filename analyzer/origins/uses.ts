@@ -1,0 +1,74 @@
+/**
+ * What is done with values while origins are found: uses are run again for each token that arrives at their value.
+ */
+import type { Rupture, ValueRef } from '../../models/types.js';
+import type { AtomId, FunctionId, OpId, ValueId } from '../facts.js';
+import type { TokenId } from '../tokens.js';
+
+/** A callback that a modelled call takes. */
+export interface CallbackUse {
+  readonly op: OpId;
+  readonly rupture: Rupture;
+  readonly value: ValueId;
+  readonly argument: number;
+}
+
+/** What is done with a value, run again for each token that it turns out to hold. */
+export type Use =
+  | {
+      readonly kind: 'load';
+      readonly atom: AtomId;
+      readonly to: ValueId;
+      readonly receiver: ValueId;
+      readonly op: OpId;
+      /** The load iterates: it gives items, and no other properties. */
+      readonly items?: boolean | undefined;
+      /** The property of a class that hides one of the same name in the class that it extends. */
+      readonly shadow?: ValueId | undefined;
+    }
+  | { readonly kind: 'store'; readonly atom: AtomId; readonly from: ValueId; readonly op: OpId }
+  | { readonly kind: 'method'; readonly op: OpId; readonly callee: ValueId; readonly view: CallView }
+  | { readonly kind: 'call'; readonly view: CallView }
+  | { readonly kind: 'callback'; readonly use: CallbackUse; readonly call: CallView }
+  | {
+      readonly kind: 'inPlace';
+      readonly params: readonly ValueRef[];
+      readonly call: CallView;
+      readonly result: ValueId;
+    }
+  | { readonly kind: 'await'; readonly to: ValueId }
+  | { readonly kind: 'copyProperties'; readonly to: ValueId }
+  | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
+  | { readonly kind: 'keep'; readonly from: ValueId }
+  | { readonly kind: 'receive'; readonly receiver: ValueId }
+  | { readonly kind: 'throw' }
+  | { readonly kind: 'arrive'; readonly waiting: Waiting }
+  | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
+  | { readonly kind: 'escape' };
+
+/** A call as its callee sees it. */
+export interface CallView {
+  readonly op: OpId;
+  readonly to: ValueId;
+  readonly receiver: ValueId;
+  readonly args: readonly ValueId[];
+  /** Index of the first argument that stands for any number of them, or -1. */
+  readonly spread: number;
+  readonly isNew: boolean;
+  readonly promisified: boolean;
+  /** The arguments are not those that stand in the source. */
+  readonly rearranged?: boolean;
+  readonly awaited?: boolean;
+  /** The only receiver of the call, where each has a call of its own. */
+  readonly only?: TokenId;
+}
+
+/** A call of a factory, whose arguments hold nothing so far. */
+export interface Waiting {
+  readonly id: TokenId;
+  readonly called: FunctionId;
+  readonly view: CallView;
+  isDone: boolean;
+}
+
+export type Load = Extract<Use, { kind: 'load' }>;

@@ -1,0 +1,136 @@
+/**
+ * Reads:   cells.
+ * Gives:   groups: cells that may hold the same changing object, or parts of one object, are one piece of state.
+ */
+import type { Pipeline } from '../analyzer/index.js';
+import type { TokenId } from '../analyzer/tokens.js';
+import type { Cell, Group, State } from './cells.js';
+import type { Reach } from './reach.js';
+
+export interface Grouping {
+  readonly pipeline: Pipeline;
+  readonly reach: Reach;
+  readonly cells: readonly Cell[];
+  /** For fields of `this`: the object that they are fields of. */
+  readonly fieldOwners: ReadonlyMap<Cell, TokenId>;
+  readonly cellOf: (variable: number) => Cell | undefined;
+}
+
+export function groupCells(grouping: Grouping): State {
+  const { cells } = grouping;
+  const sets = new DisjointCells(cells.length);
+  uniteAliases(grouping, sets);
+  uniteFields(grouping, sets);
+  uniteUntraced(grouping, sets);
+  const members: Cell[][] = [];
+  const byLeader = new Map<number, Cell[]>();
+  const groups: Group[] = [];
+  for (const cell of cells) {
+    const leader = sets.leader(cell.id);
+    const list = byLeader.get(leader);
+    if (list !== undefined) {
+      list.push(cell);
+      continue;
+    }
+    const first = [cell];
+    byLeader.set(leader, first);
+    members.push(first);
+    groups.push({ cells: first });
+  }
+  const numbers = new Int32Array(cells.length);
+  members.forEach((list, index) => {
+    for (const cell of list) numbers[cell.id] = index;
+  });
+  return { cells, groups, groupOf: (cell) => groups[numbers[cell.id] as number] as Group };
+}
+
+/** Of each set the cell that was found first leads. */
+class DisjointCells {
+  readonly #up: Int32Array;
+
+  constructor(size: number) {
+    this.#up = new Int32Array(size);
+    for (let id = 0; id < size; id++) this.#up[id] = id;
+  }
+
+  leader(id: number): number {
+    let at = id;
+    for (let up = this.#up[at] as number; up !== at; up = this.#up[at] as number) {
+      this.#up[at] = this.#up[up] as number;
+      at = up;
+    }
+    return at;
+  }
+
+  unite(left: Cell, right: Cell): void {
+    const [a, b] = [this.leader(left.id), this.leader(right.id)];
+    if (a !== b) this.#up[Math.max(a, b)] = Math.min(a, b);
+  }
+}
+
+/** Two names for one object that changes are one piece of state. */
+function uniteAliases({ pipeline, reach, cells }: Grouping, sets: DisjointCells): void {
+  const changed = new Map<TokenId, Map<TokenId, Cell>>();
+  const candidates = cells.filter((cell) => cell.tokens.length > 0 && cell.request === null && !cell.isLocal);
+  for (const cell of candidates) {
+    if (cell.changed === 'nothing') continue;
+    for (const { token, within } of reach.from(cell.tokens, cell.changed === 'within')) {
+      const holders = changed.get(token);
+      if (holders === undefined) changed.set(token, new Map([[within, cell]]));
+      else if (!holders.has(within)) holders.set(within, cell);
+    }
+  }
+  for (const cell of candidates) {
+    const reached = reach.from(cell.tokens, true);
+    if (!pipeline.budget.spend(reached.length)) return;
+    for (const { token, within } of reached) {
+      for (const [other, holder] of changed.get(token) ?? []) {
+        if (other === within || other === -1 || within === -1) sets.unite(cell, holder);
+      }
+    }
+  }
+}
+
+/** Fields of an object, and a variable by which all of it is used, are one piece of state. */
+function uniteFields({ pipeline, cells, fieldOwners }: Grouping, sets: DisjointCells): void {
+  if (fieldOwners.size === 0) return;
+  const owners = new Set(fieldOwners.values());
+  const holders = new Map<TokenId, Cell[]>();
+  for (const cell of cells) {
+    if (cell.request !== null || fieldOwners.has(cell) || isAnsweredFor(pipeline, cell)) continue;
+    if (!cell.someTouch(({ part }) => part !== 0)) continue;
+    for (const token of cell.tokens) {
+      if (!owners.has(token)) continue;
+      const list = holders.get(token);
+      if (list === undefined) holders.set(token, [cell]);
+      else list.push(cell);
+    }
+  }
+  for (const [cell, owner] of fieldOwners) for (const holder of holders.get(owner) ?? []) sets.unite(cell, holder);
+}
+
+/** A parameter: what it holds in a call the caller knows, and it has a variable for it. */
+function isAnsweredFor({ facts, effects }: Pipeline, { variable }: Cell): boolean {
+  const owner = variable === null ? undefined : facts.variables.get(variable)?.owner;
+  if (variable === null || owner === undefined || owner < 0 || effects.isEntry(owner)) return false;
+  return effects.isGiven(variable, owner) && !effects.aliases.has(variable);
+}
+
+/** Where it is not known what a variable holds, what its declaration was made from says what else is changed. */
+function uniteUntraced(grouping: Grouping, sets: DisjointCells): void {
+  const { pipeline, cells, cellOf } = grouping;
+  for (const cell of cells) {
+    if (cell.variable === null || cell.origin !== 'startup' || !isUntraced(pipeline, cell)) continue;
+    for (const alias of pipeline.effects.aliases.get(cell.variable) ?? []) {
+      const other = cellOf(alias);
+      if (other !== undefined && other.origin === 'startup') sets.unite(cell, other);
+    }
+  }
+}
+
+function isUntraced(pipeline: Pipeline, cell: Cell): boolean {
+  return cell.tokens.some((id) => {
+    const token = pipeline.origins.tokens.get(id);
+    return token.kind === 'unknown' || (token.kind === 'external' && token.site >= 0);
+  });
+}
