@@ -163,10 +163,33 @@ export function cloneFunction(facts: Facts, fn: FunctionFact): Clone {
     if (own !== undefined) facts.classes.set(inside(id), { superclass: value(own.superclass) });
   }
   for (let op = fn.opStart; op < fn.opEnd; op++) copyOp(facts, op, value, inside);
-  const seeds = facts.seeds
+  const seeds = seedsBetween(facts, fn.valueStart, fn.valueEnd)
     .filter((seed) => value(seed.value) !== seed.value)
     .map((seed) => copySeed(seed, value, inside));
   return { root: facts.fn(firstFunction), firstOp, lastOp: facts.kind.length, seeds, firstFunction, valueDelta };
+}
+
+/** Positions of a program's seeds in the order of their values: thousands of copies are made, and each asks for a few. */
+const seedsByValue = new WeakMap<readonly TokenSeed[], Int32Array>();
+
+/** The seeds of values from `first` to `last`, in the order in which they stand. */
+function seedsBetween({ seeds }: Facts, first: ValueId, last: ValueId): TokenSeed[] {
+  const at = (position: number | undefined): TokenSeed => seeds[position ?? 0] as TokenSeed;
+  let order = seedsByValue.get(seeds);
+  if (order?.length !== seeds.length) {
+    order = Int32Array.from(seeds.keys()).sort((left, right) => at(left).value - at(right).value);
+    seedsByValue.set(seeds, order);
+  }
+  let low = 0;
+  let high = order.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at(order[middle]).value < first) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  while (end < order.length && at(order[end]).value < last) end++;
+  return [...order.slice(low, end).sort((left, right) => left - right)].map(at);
 }
 
 function copyOf(

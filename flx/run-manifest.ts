@@ -41,6 +41,8 @@ export interface LinkFluxion {
   readonly context: readonly string[];
   /** It is called for requests and may run on any loop: itself is free, and what goes on behind it is free or is cut off. */
   readonly movable: boolean;
+  /** What keeps it home beside its placement; null where nothing does. */
+  readonly why: string | null;
   /** Packages through which it, or what goes on behind it in place, speaks over the network. */
   readonly connects: readonly string[];
   /** Somebody waits for its result: it is the rest of an async function, or what a promise goes on with. */

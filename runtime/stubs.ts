@@ -7,6 +7,7 @@ import { encode } from './codec.js';
 import { CutRefs } from './cut-refs.js';
 import type { Dispatcher } from './dispatch.js';
 import type { Envelope } from './http-bridge/messages.js';
+import { Below } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
 import type { Handler } from './link/routers.js';
 import type { RunId, ToReplica } from './messages.js';
@@ -61,7 +62,7 @@ export class Stubs {
 
   handler(slot: LinkedSlot, fluxion: LinkFluxion): Handler {
     const state = this.stateOf(fluxion);
-    return sameShape(slot.fn, (self, args) => this.#handle(slot, state, self, args));
+    return sameShape(slot.fn, (self, args, stub) => this.#handle(slot, state, self, args, stub));
   }
 
   /** For the report: counts, and nothing else. */
@@ -70,14 +71,14 @@ export class Stubs {
     return sameShape(slot.fn, (self, args) => this.here(state, () => Reflect.apply(slot.fn, self, args)));
   }
 
-  #handle(slot: LinkedSlot, state: FluxionState, self: unknown, args: unknown[]): unknown {
+  #handle(slot: LinkedSlot, state: FluxionState, self: unknown, args: unknown[], stub: Code): unknown {
     const call = (): unknown => this.here(state, () => Reflect.apply(slot.fn, self, args));
     const [req, res, next] = args;
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
     const choice = this.#options.scheduler.choose(state.movable, ({ slots }) => slots.has(slot));
     if (choice === 'home') return call();
     if (choice === 'overloaded') return this.#options.overload === '503' ? refuse(res) : call();
-    const parts: Parts = { req, res, next: isFunction(next) ? next : null };
+    const parts: Parts = { req, res, next: isFunction(next) ? next : null, below: new Below(stub) };
     return new Promise((resolve, reject) => {
       this.#options.dispatcher.send(choice, new HandlerWork(state, slot, self, parts, call, { resolve, reject }));
     });
@@ -201,9 +202,9 @@ function isFunction(value: unknown): value is (...args: unknown[]) => void {
 }
 
 /** Same name, same number of parameters: a router looks at nothing else. */
-function sameShape(fn: object, call: (self: unknown, args: unknown[]) => unknown): Handler & Code {
-  const stub = function (this: unknown, ...args: unknown[]): unknown {
-    return call(this, args);
+function sameShape(fn: object, call: (self: unknown, args: unknown[], stub: Code) => unknown): Handler & Code {
+  const stub: Handler & Code = function (this: unknown, ...args: unknown[]): unknown {
+    return call(this, args, stub);
   };
   for (const name of ['name', 'length']) {
     Object.defineProperty(stub, name, { value: Reflect.get(fn, name), configurable: true });

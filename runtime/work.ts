@@ -7,6 +7,7 @@ import process from 'node:process';
 import type { LinkFluxion } from '../flx/run-manifest.js';
 import type { Outcome } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
+import type { Below } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
 import type { ResultMessage, RunId, ToReplica } from './messages.js';
 import type { Replica } from './replicas.js';
@@ -27,6 +28,8 @@ export interface Parts {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly next: ((...args: unknown[]) => void) | null;
+  /** What called the handler. */
+  readonly below?: Below;
 }
 
 export interface Work {

@@ -257,6 +257,7 @@ test.serial('a symbol on a request keeps the handler at home', async (t) => {
 test.serial('what the app put on a socket, and what only the socket knows, is used at home', async (t) => {
   const make = (): RequestListener => (req, res) => {
     const { socket } = req;
+    if (req.url === '/server') return void res.end(String(Reflect.get(Reflect.get(socket, 'server'), 'listening')));
     res.end(
       `${req.url === '/own' ? Reflect.get(socket, 'number') : ''} ${req.url === '/bytes' && socket.bytesRead > 0}`,
     );
@@ -265,9 +266,10 @@ test.serial('what the app put on a socket, and what only the socket knows, is us
   bridged.server.on('connection', (socket) => Object.assign(socket, { number: 7 }));
   t.regex(await exchangeBytes(bridged.port, get('/own')), /\r\n7 false$/);
   t.regex(await exchangeBytes(bridged.port, get('/bytes')), /\r\n true$/);
+  t.regex(await exchangeBytes(bridged.port, get('/server')), /\r\ntrue$/);
   t.deepEqual(
     bridged.outcomes.map((outcome) => 'what' in outcome && outcome.what),
-    ['req.socket.number', 'req.socket.bytesRead'],
+    ['req.socket.number', 'req.socket.bytesRead', 'req.socket.server.listening'],
   );
 });
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
 import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
+import { findGoingOn } from './check-next.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
 
 /** `folder`: absolute, without symbolic links in it. */
@@ -15,7 +16,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
   const inserts: Record<ModuleId, HomeModule['inserts']> = {};
   const emitted = emitModules(program, folder);
   const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
-  const movable = findMovable(program, made);
+  const goingOn = findAllGoingOn(program);
+  const movable = findMovable(program, made, goingOn);
   const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
   for (const { id, file: source, text, kind } of program.sources) {
     const home = isMovable ? emitted.get(id) : undefined;
@@ -29,7 +31,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
   const fluxions = program.fluxions.map((fluxion) => ({
-    ...linkFluxion(fluxion, movable, made, promised),
+    ...linkFluxion(fluxion, movable, made, promised, goingOn),
     connects: connectsOf(fluxion.id),
   }));
   const link: LinkManifest = { version: 1, fluxions, inserts };
@@ -51,14 +53,28 @@ function emitModules(program: FluxionProgram, folder: string): ReadonlyMap<Modul
   return emitted;
 }
 
+function findAllGoingOn({ sources, fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
+  const found = sources.flatMap((source) => {
+    const here = fluxions.filter(({ at }) => at.module === source.id);
+    const handlers = here.filter(({ kind, placement }) => kind === 'start' && placement === 'replicated');
+    return [...findGoingOn(source, handlers, here)];
+  });
+  return new Set(found);
+}
+
 /**
  * A fluxion may leave home if it is free and so is all that goes on behind it in place: what has to be elsewhere must be
  * behind a cut that was really made, wherever it is reached from.
  */
-function findMovable(program: FluxionProgram, made: ReadonlySet<FluxionId>): ReadonlySet<FluxionId> {
+function findMovable(
+  program: FluxionProgram,
+  made: ReadonlySet<FluxionId>,
+  goingOn: ReadonlySet<FluxionId>,
+): ReadonlySet<FluxionId> {
   const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
   const uncut = new Set(program.uncut);
-  const movable = new Set(program.fluxions.filter(({ placement }) => placement === 'replicated').map(({ id }) => id));
+  const free = program.fluxions.filter(({ id, placement }) => placement === 'replicated' && !goingOn.has(id));
+  const movable = new Set(free.map(({ id }) => id));
   const mayFollow = (dest: FluxionId): boolean =>
     byId.get(dest)?.placement === 'replicated' ? movable.has(dest) : made.has(dest) && !uncut.has(dest);
   for (let changed = true; changed; ) {
@@ -99,9 +115,11 @@ function linkFluxion(
   movable: ReadonlySet<FluxionId>,
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
+  goingOn: ReadonlySet<FluxionId>,
 ): Omit<LinkFluxion, 'connects'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
-  const facts = { movable: movable.has(id), cut: made.has(id), promised: promised.has(id) };
+  const why = placement === 'replicated' && goingOn.has(id) ? 'it goes on after it has called "next"' : null;
+  const facts = { why, movable: movable.has(id), cut: made.has(id), promised: promised.has(id) };
   return { id, kind, module, line, column, placement, tags, context, ...facts };
 }

@@ -132,7 +132,7 @@ function record(limits: Limits = {}): Recorder {
       // With a callback it is no call whose result start-up goes on with.
       if (stopped || inside) return Reflect.apply(target, self, args);
       if (typeof args[args.length - 1] === 'function') return callHidden(target, self, args);
-      if (LOADERS.has(callee) && isByLoader(trap as Fn)) return Reflect.apply(target, self, args);
+      if (LOADERS.has(callee) && site(trap, isByLoader)) return callInside(target, self, args);
       const key = site(trap);
       if (key === '') return callHidden(target, self, args);
       let result: unknown;
@@ -179,10 +179,21 @@ function record(limits: Limits = {}): Recorder {
     };
   }
 
-  function site(trap: Fn | ((...args: never[]) => unknown)): string {
+  function site(trap: Fn | ((...args: never[]) => unknown)): string;
+  function site<T>(trap: Fn | ((...args: never[]) => unknown), read: (above: Fn) => T): T;
+  function site(trap: Fn | ((...args: never[]) => unknown), read: (above: Fn) => unknown = readKey): unknown {
     inside = true;
     try {
-      return readKey(trap as Fn);
+      return read(trap as Fn);
+    } finally {
+      inside = false;
+    }
+  }
+
+  function callInside(target: Fn, self: unknown, args: unknown[]): unknown {
+    inside = true;
+    try {
+      return Reflect.apply(target, self, args);
     } finally {
       inside = false;
     }

@@ -14,7 +14,7 @@ import { HomeBody } from './home-body.js';
 import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, ExchangeRefs } from './names.js';
 import { packExchange } from './pack.js';
-import { type Below, resumeAbove } from './stack.js';
+import { type Below, mendStack, resumeAbove } from './stack.js';
 
 /** How the handler came out, as far as its caller has to do something about it. */
 export type Outcome =
@@ -181,6 +181,9 @@ export class HomeExchange {
   }
 
   #tell(outcome: Outcome): void {
+    // The trace is what it would be, had the handler run here.
+    const error = outcome.kind === 'next' ? outcome.arg : 'error' in outcome ? outcome.error : undefined;
+    if (error instanceof Error) mendStack(error, this.side.below?.frames ?? []);
     resumeAbove(this.side.below ?? null, () => this.side.settle(outcome));
   }
 

@@ -23,6 +23,9 @@ export interface Connection {
   readonly localPort: number | undefined;
   readonly localFamily: string | undefined;
   readonly encrypted: boolean;
+  /** Two options of the server by which newer versions of Node check the headers of a response. */
+  readonly httpValidation: unknown;
+  readonly insecureHTTPParser: unknown;
   /** Names of properties that the app put on the socket. */
   readonly traps: readonly string[];
 }

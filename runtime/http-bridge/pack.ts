@@ -86,7 +86,19 @@ function connectionOf(socket: Socket): Connection {
   const encrypted = Reflect.get(socket, 'encrypted') === true;
   const traps = names.filter((name) => !NODES_OWN_SOCKET.has(name));
   const addresses = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily };
-  const connection = { ...addresses, encrypted, traps };
+  const connection = { ...addresses, encrypted, traps, ...validationOf(Reflect.get(socket, 'server')) };
   connections.set(socket, { connection, size: names.length });
   return connection;
+}
+
+function validationOf(server: unknown): Pick<Connection, 'httpValidation' | 'insecureHTTPParser'> {
+  const read = (name: string, type: string): unknown => {
+    const value: unknown = typeof server === 'object' && server !== null ? Reflect.get(server, name) : undefined;
+    // Node looks at these types only.
+    return typeof value === type ? value : undefined;
+  };
+  return {
+    httpValidation: read('httpValidation', 'string'),
+    insecureHTTPParser: read('insecureHTTPParser', 'boolean'),
+  };
 }

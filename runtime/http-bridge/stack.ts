@@ -3,12 +3,14 @@
  * Gives: the traces that they would have at home: without frames of the bridge, and with the frames of home below the
  *        handler's, where the handler was called by them.
  */
+import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 
-/** Where this code is, and where it was written, which is what source maps show. */
-const BUILT = fileURLToPath(new URL('.', import.meta.url));
+/** Where the runtime is, and where it was written, which is what source maps show. */
+const BUILT = fileURLToPath(new URL('..', import.meta.url));
 const WRITTEN = BUILT.replace(/([\\/])dist[\\/](?=runtime[\\/])/, '$1');
+const BRIDGE = `http-bridge${sep}`;
 
 function isOurs(line: string, file = ''): boolean {
   return line.includes(BUILT + file) || line.includes(WRITTEN + file);
@@ -56,7 +58,7 @@ export function mendStack(error: unknown, below: readonly string[], seen = new S
 }
 
 function mended(lines: readonly string[], below: readonly string[]): readonly string[] {
-  const call = lines.findIndex((line) => isFrame(line) && isOurs(line, 'call-handler.'));
+  const call = lines.findIndex((line) => isFrame(line) && isOurs(line, `${BRIDGE}call-handler.`));
   const own = (call === -1 ? lines : lines.slice(0, call)).filter((line) => !isFrame(line) || !isOurs(line));
   if (call === -1) return withoutResumed(own, lines);
   const room = Error.stackTraceLimit - own.filter(isFrame).length;
@@ -65,7 +67,7 @@ function mended(lines: readonly string[], below: readonly string[]): readonly st
 
 /** An error of a chain that goes on at home ends in our frames and what called them. */
 function withoutResumed(own: readonly string[], lines: readonly string[]): readonly string[] {
-  const ours = lines.findIndex((line) => isFrame(line) && isOurs(line, 'home-exchange.'));
+  const ours = lines.findIndex((line) => isFrame(line) && isOurs(line, `${BRIDGE}home-exchange.`));
   return ours === -1
     ? own
     : own.slice(0, lines.slice(0, ours).filter((line) => !isFrame(line) || !isOurs(line)).length);

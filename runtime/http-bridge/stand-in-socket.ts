@@ -24,7 +24,7 @@ const TLS_ONLY: readonly string[] = [
 ];
 
 /** Of the real connection only; Node itself asks no stand-in for them. */
-const AT_HOME: readonly string[] = ['server', 'bytesRead', 'bytesWritten'];
+const AT_HOME: readonly string[] = ['bytesRead', 'bytesWritten'];
 
 function trap(socket: object, name: string, get: () => unknown): void {
   Object.defineProperty(socket, name, { get, set: get, enumerable: true, configurable: true });
@@ -87,6 +87,14 @@ export class StandInSocket extends Socket {
       });
     };
     get('pending', () => false);
+    Object.defineProperty(StandInSocket.prototype, 'server', {
+      get(this: StandInSocket) {
+        return this.#server();
+      },
+      // Node's own constructor clears it.
+      set() {},
+      configurable: true,
+    });
     get('writableLength', (socket) => socket.#pending);
     for (const name of AT_HOME) {
       Object.defineProperty(StandInSocket.prototype, name, {
@@ -98,6 +106,17 @@ export class StandInSocket extends Socket {
         configurable: true,
       });
     }
+  }
+
+  /** Node asks it how strict to be with headers; all else of a server is at home. */
+  #server(): object {
+    const { httpValidation, insecureHTTPParser } = this.#connection;
+    const known = new Map<string | symbol, unknown>(Object.entries({ httpValidation, insecureHTTPParser }));
+    const get = (_: object, name: string | symbol): unknown =>
+      known.has(name)
+        ? known.get(name)
+        : this.#owner.fail(`req.socket.server.${String(name)}`, 'the server is at home');
+    return new Proxy({}, { get });
   }
 
   // --- what Node does with it -------------------------------------------------------------------------------------------

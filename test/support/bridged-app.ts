@@ -12,7 +12,6 @@ import {
   CannotTravel,
   type Envelope,
   HomeExchange,
-  mendStack,
   type Outcome,
   openExchange,
   type ReplicaExchange,
@@ -133,7 +132,7 @@ class Home {
   #dispatch(slot: Slot, receiver: unknown, args: unknown[], isError: boolean, below: Below): unknown {
     const [req, res, next] = (isError ? args.slice(1) : args) as [IncomingMessage, ServerResponse, unknown];
     const settle = (outcome: Outcome): void => {
-      this.#settle(outcome, next, below, () => runAtHome(slot.fn, receiver, args, below, settle));
+      this.#settle(outcome, next, () => runAtHome(slot.fn, receiver, args, below, settle));
     };
     let exchange: HomeExchange;
     let extra: Encoded;
@@ -159,19 +158,16 @@ class Home {
     this.port.postMessage(message);
   }
 
-  #settle(outcome: Outcome, next: unknown, below: Below, runHere: () => unknown): void {
+  #settle(outcome: Outcome, next: unknown, runHere: () => unknown): void {
     this.outcomes.push(outcome);
     const go = typeof next === 'function' ? next : undefined;
     switch (outcome.kind) {
       case 'next':
-        mendStack(outcome.arg, below.frames);
         return outcome.given ? go?.(outcome.arg) : go?.();
       case 'threw':
-        mendStack(outcome.error, below.frames);
         if (go === undefined) throw outcome.error;
         return go(outcome.error);
       case 'rejected':
-        mendStack(outcome.error, below.frames);
         if (this.options.express !== 5) return void Promise.reject(outcome.error);
         return go?.(outcome.error ?? new Error('Rejected promise'));
       case 'cannot-travel':
