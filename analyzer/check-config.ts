@@ -172,6 +172,7 @@ const rupture = object<Rupture>('an object with "kind" and "callback"', () => ({
   errorParams: optional(list('a list', valueRef)),
   request: optional(yesOrNo),
   label: optional(argumentIndex),
+  mounts: optional(yesOrNo),
   thisIsReceiver: optional(yesOrNo),
 }));
 
@@ -213,9 +214,12 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   call: optional(call),
   construct: optional(call),
   events: optional(record('an object with a field for each event', eventModel)),
+  complete: optional(yesOrNo),
+  holdsData: optional(yesOrNo),
   resolves: optional(valueRef),
   identity: optional(yesOrNo),
   one: optional(yesOrNo),
+  label: optional(argumentIndex),
   others: optional(call),
   travels: optional(oneOf('clone', 'bridge')),
   reply: optional(yesOrNo),

@@ -80,8 +80,8 @@ export function cutParts(
 ): Parts {
   const cutter = new Cutter(facts, inPlaceOf, ruptures, effects);
   cutter.makeParts();
-  cutter.connect();
-  return cutter.parts(outsiders);
+  cutter.connect(outsiders);
+  return cutter.parts();
 }
 
 /** What has been found on the way from one part. */
@@ -138,6 +138,7 @@ class Cutter {
   readonly #runs = new Map<number, Run>();
   readonly #runners = new Map<FunctionId, PartId[]>();
   readonly #repeated = new Set<FunctionId>();
+  #outsiders: Part | null = null;
 
   constructor(facts: Facts, inPlaceOf: (op: OpId) => readonly FunctionId[], ruptures: Ruptures, effects: Effects) {
     this.#facts = facts;
@@ -146,10 +147,10 @@ class Cutter {
     this.#effects = effects;
   }
 
-  parts(outsiders: ReadonlySet<FunctionId>): Parts {
+  parts(): Parts {
     return {
       list: this.#list,
-      outsiders: this.#outsidersPart(outsiders),
+      outsiders: this.#outsiders as Part,
       byFunction: this.#byFunction,
       runners: this.#runners,
       repeated: this.#repeated,
@@ -161,7 +162,9 @@ class Cutter {
   #outsidersPart(outsiders: ReadonlySet<FunctionId>): Part {
     const roots: Run[] = [];
     for (const fn of outsiders) {
-      const runners = this.#runners.get(fn) ?? [];
+      const first = this.#run(fn, 0);
+      // The rest of an async function runs what stands behind its cut, not what stands before it.
+      const runners = (this.#runners.get(fn) ?? []).filter((part) => this.#list[part]?.runs.includes(first));
       if (!this.#byFunction.has(fn) && runners.every((part) => part === 0)) roots.push({ fn, segment: 0 });
     }
     const { runs } = this.#reach(roots);
@@ -264,7 +267,7 @@ class Cutter {
 
   // ----------------------------------------------------------------------------------------------- streams
 
-  connect(): void {
+  connect(outsiders: ReadonlySet<FunctionId>): void {
     for (const part of this.#list) {
       const levels = this.#levels[part.id] as readonly number[];
       let distance = 0;
@@ -278,10 +281,27 @@ class Cutter {
         this.#connectRun(part, run, distance < levels.length ? distance : UNSURE);
       }
     }
+    this.#outsiders = this.#outsidersPart(outsiders);
+    this.#connectOutsiders(this.#outsiders);
     for (const part of this.#list) {
       for (const stream of part.streams) {
         for (const to of stream.to) (this.#list[to] as Part).entry ??= stream;
       }
+    }
+  }
+
+  /** What a function cuts off that nobody calls in sight, a plugin for instance or what the entry exports, begins with
+   *  start-up as well: that is when such functions are called, if they are. */
+  #connectOutsiders(outsiders: Part): void {
+    const main = this.#list[0] as Part;
+    const connected = new Set<RupturePoint>();
+    for (const part of this.#list) for (const { point } of part.streams) if (point !== null) connected.add(point);
+    const found: Part = { ...main, streams: [] };
+    for (const run of outsiders.runs) this.#connectRun(found, run, 0);
+    for (const stream of found.streams) {
+      if (stream.point === null || connected.has(stream.point)) continue;
+      connected.add(stream.point);
+      main.streams.push(stream);
     }
   }
 

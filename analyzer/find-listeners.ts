@@ -5,7 +5,8 @@
  * A listener is a start of its own, whoever emits; but an emitter of the program's own runs its listeners in the turn of
  * the sender, so what they touch the sender touches.
  */
-import { type Facts, type FunctionId, Op, type OpId } from './facts.js';
+import { isCall } from './call-graph.js';
+import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
 import type { Ruptures } from './find-rupture-points.js';
 import type { TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
@@ -18,12 +19,29 @@ export function findListeners(facts: Facts, origins: Origins, ruptures: Ruptures
   const found = new Map<OpId, FunctionId[]>();
   if (byEmitter.size === 0) return found;
   for (let op = 0; op < facts.kind.length; op++) {
-    if (facts.kind.get(op) !== Op.method || !sends.test(facts.atomName(facts.c.get(op)))) continue;
+    if (!isCall(facts.kind.get(op))) continue;
     const listeners = new Set<FunctionId>();
-    for (const id of origins.tokensOf(facts.a.get(op))) {
-      for (const fn of byEmitter.get(id) ?? []) listeners.add(fn);
+    for (const emitter of emittersOf(facts, origins, op)) {
+      for (const id of origins.tokensOf(emitter)) for (const fn of byEmitter.get(id) ?? []) listeners.add(fn);
     }
     if (listeners.size > 0) found.set(op, [...listeners]);
+  }
+  return found;
+}
+
+/** What a call sends events to: `bus.emit(…)`, `bus.emit.call(bus, …)`, and `emit(…)` of `bus.emit.bind(bus)`. */
+function emittersOf(facts: Facts, origins: Origins, op: OpId): readonly ValueId[] {
+  const isMethod = facts.kind.get(op) === Op.method;
+  const name = isMethod ? facts.atomName(facts.c.get(op)) : '';
+  if (sends.test(name)) return [facts.a.get(op)];
+  const isIndirect = name === 'call' || name === 'apply';
+  const found: ValueId[] = [];
+  for (const id of isIndirect ? origins.tokensOf(facts.a.get(op)) : origins.calleeTokens(op)) {
+    const token = origins.tokens.get(id);
+    const target = token.kind === 'bound' ? origins.tokens.get(token.target) : token;
+    if (target.kind !== 'external' || !/\.(emit|dispatchEvent)$/.test(target.shape.path)) continue;
+    if (token.kind === 'bound' && token.receiver !== NOTHING) found.push(token.receiver);
+    else if (isIndirect) found.push(facts.argument(facts.d.get(op), 0));
   }
   return found;
 }

@@ -19,9 +19,7 @@ export function findOutsiders(facts: Facts, origins: Origins, effects: Effects):
   const found = new Set<FunctionId>(origins.escaped);
   const implicit: { fn: FunctionId; holder: ValueId }[] = [];
   for (const fn of facts.functions) {
-    const isTop = fn.parent === -1;
-    const isOriginalOfCopies = (fn.flags & (FunctionFlag.wrapper | FunctionFlag.classConstructor)) !== 0;
-    if (!isTop && !isOriginalOfCopies && effects.isEntry(fn.id)) found.add(fn.id);
+    if (fn.parent !== -1 && effects.isEntry(fn.id)) found.add(fn.id);
   }
   for (let op = 0; op < facts.kind.length; op++) {
     if (facts.kind.get(op) === Op.store) addStored(facts, origins, op, implicit);

@@ -7,6 +7,7 @@
  */
 import type { Rupture } from '../models/types.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
+import { Addresses, namesPath } from './find-addresses.js';
 import type { Models } from './models.js';
 import { calleeText, type SourceText } from './source-text.js';
 import { type TokenId, UNKNOWN } from './tokens.js';
@@ -27,6 +28,8 @@ export interface RupturePoint {
   readonly callee: string;
   /** A route's path, an event, in the words of the source; '' where there is none. */
   readonly label: string;
+  /** The label with the paths of the routers around it in front. */
+  readonly address: string;
   readonly request: boolean;
   readonly inferred: boolean;
   readonly callbacks: readonly RuptureCallback[];
@@ -61,6 +64,7 @@ class Finder {
   readonly #origins: Origins;
   readonly #models: Models;
   readonly #source: SourceText;
+  readonly #addresses: Addresses;
   readonly #points: RupturePoint[] = [];
   readonly #unresolved: UnresolvedRupture[] = [];
   readonly #modelled = new Set<OpId>();
@@ -73,6 +77,7 @@ class Finder {
     this.#origins = origins;
     this.#models = models;
     this.#source = source;
+    this.#addresses = new Addresses(facts, origins, models, source);
   }
 
   result(): Ruptures {
@@ -109,12 +114,14 @@ class Finder {
       callbacks.push(...this.#callbacks(op, rupture, use.value, use.argument));
     }
     if (callbacks.length === 0) return;
+    const label = this.#label(op, rupture);
     this.#points.push({
       op,
       kind: rupture.kind === 'start' ? 'start' : 'post',
       owner: this.#facts.owner.get(op),
       callee: calleeText(this.#facts, this.#source, op),
-      label: this.#label(op, rupture),
+      label,
+      address: this.#addresses.of(op, rupture, label),
       request: rupture.request === true,
       inferred: false,
       callbacks,
@@ -269,6 +276,9 @@ class Finder {
   ): string | null {
     const text = this.#source.argument(op, argument);
     if (candidates.length > 0) return `"${text}" may be one of several functions`;
+    // `app.use(config.basePath, router)`: what stands where a path may stand, and says that it is one.
+    if (rupture.label === argument && this.#facts.callCount.get(this.#facts.d.get(op)) > 1 && namesPath(text))
+      return null;
     let external: string | null = null;
     let unknown = false;
     for (const id of this.#origins.tokensOf(value)) {
@@ -278,7 +288,8 @@ class Finder {
       if (token.kind === 'bound') unknown = true;
       if (token.kind !== 'external') continue;
       if (!this.#models.isUnknown(token.shape)) return null;
-      external = token.shape.package;
+      external ??= this.#models.unmodelledPackage(token.shape);
+      unknown = true;
     }
     // Of an optional last argument nothing says that it is a callback, if not its name.
     if (rupture.callback === 'last' && !namesCallback(text)) return null;
@@ -314,6 +325,7 @@ class Finder {
     const count = this.#facts.callCount.get(call);
     if (count === 0 || this.#facts.callSpread.get(call) >= 0) return;
     const name = this.#facts.kind.get(op) === Op.method ? this.#facts.atomName(this.#facts.c.get(op)) : '';
+    if (this.#inferRoute(op, call, name)) return;
     const last = count - 1;
     const value = this.#facts.argument(call, last);
     const functions = this.#functionsOf(value);
@@ -332,6 +344,38 @@ class Finder {
       this.#inferred(op, 'post', value, last, fn, '');
       if (name === 'then' && count === 2) this.#inferFirstOfThen(op, call);
     }
+  }
+
+  /** `router.get('/path', (req, res) => …)` on a router that nobody knows. */
+  #inferRoute(op: OpId, call: number, name: string): boolean {
+    const path = this.#facts.strings.get(this.#facts.argument(call, 0));
+    if (!isRouting(name) || path === undefined || !/^[/*]/.test(path)) return false;
+    const callbacks: RuptureCallback[] = [];
+    for (let argument = 1; argument < this.#facts.callCount.get(call); argument++) {
+      const value = this.#facts.argument(call, argument);
+      const functions = this.#holdsUnknown(value) ? [] : this.#functionsOf(value);
+      if (functions.some((fn) => !this.#takesRequest(fn))) return false;
+      for (const fn of functions) callbacks.push({ argument, value, fn, inPlace: this.#isInPlace(op, argument, fn) });
+    }
+    if (callbacks.length === 0) return false;
+    this.#points.push({
+      op,
+      kind: 'start',
+      owner: this.#facts.owner.get(op),
+      callee: calleeText(this.#facts, this.#source, op),
+      label: path,
+      address: path,
+      request: true,
+      inferred: true,
+      callbacks,
+    });
+    return true;
+  }
+
+  #takesRequest(fn: FunctionId): boolean {
+    const params = this.#facts.fn(fn).params;
+    const name = this.#facts.variables.get(params[0] ?? NOTHING)?.name ?? '';
+    return params.length >= 2 && /^_*(req|request|err|error|ctx)$/i.test(name);
   }
 
   #inferFirstOfThen(op: OpId, call: number): void {
@@ -353,6 +397,7 @@ class Finder {
       owner: this.#facts.owner.get(op),
       callee: calleeText(this.#facts, this.#source, op),
       label,
+      address: label,
       request: false,
       inferred: true,
       callbacks: [{ argument, value, fn, inPlace: this.#isInPlace(op, argument, fn) }],
@@ -362,6 +407,10 @@ class Finder {
 
 function isListening(name: string): boolean {
   return name === 'on' || name === 'once' || name === 'addListener' || name === 'prependListener';
+}
+
+function isRouting(name: string): boolean {
+  return /^(get|post|put|patch|delete|del|head|options|all|use)$/.test(name);
 }
 
 function isThen(name: string): boolean {

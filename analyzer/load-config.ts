@@ -1,6 +1,8 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import process from 'node:process';
 import { pathToFileURL } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
 import { parse } from 'espree';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { configFailed, configInvalid, configNotFound } from '../diagnostics/catalogue.js';
@@ -84,21 +86,52 @@ function isFile(path: string): boolean {
 
 /** A configuration is a few lines of data; one that waits for longer than this waits for something that never comes. */
 const PATIENCE_MS = 10_000;
+const STEP_MS = 100;
 
 async function importConfig(file: string, shown: string): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<Diagnostic>((give) => {
-    const problem = `it has not finished after ${PATIENCE_MS / 1000} seconds`;
-    timer = setTimeout(() => give(configFailed(wholeFile(shown), problem)), PATIENCE_MS);
+    let waited = 0;
+    // In small steps: time in which this thread was busy with something else is not the configuration's.
+    timer = setInterval(() => {
+      waited += STEP_MS;
+      if (waited < PATIENCE_MS) return;
+      give(configFailed(wholeFile(shown), `it has not finished after ${PATIENCE_MS / 1000} seconds`));
+    }, STEP_MS);
   });
   const imported = import(pathToFileURL(file).href).then(
     (module: object) => ({ module }),
     (error: unknown) => describeFailure(error, file, shown),
   );
-  const result = await Promise.race([imported, tooLong]);
-  clearTimeout(timer);
+  const ended = guardProcess(file, shown);
+  const result = await Promise.race([imported, tooLong, ended.failure]);
+  clearInterval(timer);
+  ended.release();
   if ('module' in result) return exportedValue(result.module, shown);
   throw new BadInput(result);
+}
+
+/** A configuration that ends the process would end the compiler's thread without a word. As a library the compiler leaves the
+ *  process of its caller alone. */
+function guardProcess(
+  file: string,
+  shown: string,
+): { readonly failure: Promise<Diagnostic>; readonly release: () => void } {
+  if (isMainThread) return { failure: new Promise(() => {}), release: () => {} };
+  const { exit } = process;
+  const release = (): void => {
+    process.exit = exit;
+  };
+  const failure = new Promise<Diagnostic>((give) => {
+    process.exit = (code) => {
+      const said = code === undefined ? '' : ` with code ${code}`;
+      give(configFailed(wholeFile(shown), `it ends the process${said}`));
+      throw new Error('a configuration must not end the process');
+    };
+    // What a configuration that was loaded leaves behind may fail as it likes: nobody waits for it any more.
+    process.on('uncaughtException', (error) => give(describeFailure(error, file, shown)));
+  });
+  return { failure, release };
 }
 
 function exportedValue(module: object, shown: string): unknown {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
 import {
   dynamicRequire,
+  entryNotScript,
   entryUnreadable,
   invalidJson,
   moduleNotFound,
@@ -21,7 +22,7 @@ import { Facts, NOTHING, Op, type ValueId } from './facts.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ParseFailure, parse } from './parse.js';
-import { createResolver, type Resolution, type Resolver } from './resolve-specifier.js';
+import { createResolver, type ModuleKind, type Resolution, type Resolver } from './resolve-specifier.js';
 
 /** A value that comes from outside the app's own modules. */
 export interface External {
@@ -80,6 +81,13 @@ interface Asked {
   readonly load: LoadRequest | ExportAll;
 }
 
+/** Many bytes that stand in no text; a stray one in a script is an error with a place. */
+function isBinary(text: string): boolean {
+  const start = text.slice(0, 4096);
+  const strange = start.match(/[\0\uFFFD]/g)?.length ?? 0;
+  return strange > 16 && strange > start.length / 20;
+}
+
 class Loader {
   readonly #facts = new Facts();
   readonly #resolver: Resolver = createResolver();
@@ -131,6 +139,7 @@ class Loader {
   #load(pending: Pending): LoweredModule | null {
     const { file } = pending;
     const kind = this.#resolver.moduleKind(file);
+    if (pending.asked === null) this.#checkEntry(file, kind);
     if (kind === 'json') return this.#checkJson(pending);
     if (kind === 'other') return this.#skip(pending, 'it is not JavaScript');
     const text = this.#read(pending);
@@ -141,6 +150,12 @@ class Loader {
     } catch (error) {
       return this.#failed(pending, text, error);
     }
+  }
+
+  #checkEntry(file: string, kind: ModuleKind): void {
+    if (kind !== 'json' && kind !== 'other') return;
+    const what = kind === 'json' ? 'JSON' : /ts$/.test(file) ? 'TypeScript' : 'compiled code';
+    throw new BadInput(entryNotScript(this.#shown(file), what));
   }
 
   /** Data, and nothing to analyse; but a file that does not parse keeps the original from starting. */
@@ -165,6 +180,8 @@ class Loader {
     if (isTooDeep || (error instanceof ParseFailure && error.tooDeep))
       throw new BadInput(tooDeep(this.#shown(pending.file)));
     if (!(error instanceof ParseFailure)) throw error;
+    if (pending.asked === null && isBinary(text))
+      throw new BadInput(entryNotScript(this.#shown(pending.file), 'no text'));
     const diagnostic = syntaxError(this.#shown(pending.file), text, error.offset, error.message);
     if (pending.certain) throw new BadInput(diagnostic);
     return this.#skip(pending, `it cannot be parsed (${error.message})`);

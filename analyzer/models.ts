@@ -33,6 +33,7 @@ export class Models {
   readonly #refs = new Map<string, readonly Ref[]>();
   readonly #one: string[] = [];
   readonly #data = new Set<Shape>();
+  readonly #ofOthers = new Set<Shape>();
   readonly #members = new Map<Shape, Map<string, Shape | null>>();
   readonly globals: { readonly [name: string]: Member };
   readonly byMethodName: ReadonlyMap<string, Call>;
@@ -98,8 +99,7 @@ export class Models {
   #findMember(shape: Shape, name: string): Shape | null {
     const path = `${shape.path}.${name}`;
     if (name === 'prototype') return this.#prototype(shape);
-    // The environment holds strings.
-    if (shape.path === 'process.env') return null;
+    if (this.isEnvironment(shape)) return null;
     if (this.isData(shape)) return shape;
     const own = this.#ownMember(shape, name);
     if (own !== null) {
@@ -129,10 +129,29 @@ export class Models {
     const type = parent === undefined ? null : this.type(parent);
     const found = type === null ? null : this.member(type, name);
     if (found !== null && !this.isUnknown(found)) return found;
+    if (shape.type?.holdsData === true) {
+      const data = this.#shape(`${shape.path}.${name}`, shape.package, {}, null);
+      this.#data.add(data);
+      return data;
+    }
     if (shape.type?.others !== undefined) {
       return this.#shape(`${shape.path}.${name}`, shape.package, { call: shape.type.others }, null);
     }
-    return found ?? (shape.package === '' ? null : this.#unknown(`${shape.path}.${name}`, shape.package));
+    if (shape.type?.complete === true) return null;
+    if (found !== null && parent !== undefined && shape.type === null) return found;
+    return shape.package === '' ? null : this.#unlisted(`${shape.path}.${name}`, shape.package);
+  }
+
+  /** What a package's type does not list: something that the package does not say, or that others put there. */
+  #unlisted(path: string, owner: string): Shape {
+    const shape = this.#unknown(path, owner);
+    this.#ofOthers.add(shape);
+    return shape;
+  }
+
+  /** The package without a model that a value comes from, as far as it can be told; null for all others. */
+  unmodelledPackage(shape: Shape): string | null {
+    return shape.package === '' || !this.isUnknown(shape) || this.#ofOthers.has(shape) ? null : shape.package;
   }
 
   #fromMember(path: string, owner: string, member: Member): Shape {
@@ -148,6 +167,11 @@ export class Models {
   #prototype(shape: Shape): Shape | null {
     const made = shape.member?.construct?.returns;
     return made === undefined ? this.#unknown(`${shape.path}.prototype`, shape.package) : this.type(made);
+  }
+
+  /** `process.env`: what it holds is text, and text is nothing to keep track of. */
+  isEnvironment(shape: Shape): boolean {
+    return shape.path === 'process.Process.env' || shape.path === 'process.env';
   }
 
   /** Plain data of a request (`req.params`, `req.body`): nothing in it is code, whatever its names. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
-import { entryNotFound, entryUnreadable } from '../diagnostics/catalogue.js';
+import { entryNotFound, entryNotScript, entryUnreadable } from '../diagnostics/catalogue.js';
 import { nearestWord } from '../diagnostics/nearest-word.js';
 import { systemErrorCode, systemErrorWords } from '../diagnostics/system-error.js';
 import { createResolver } from './resolve-specifier.js';
@@ -9,7 +9,7 @@ import { createResolver } from './resolve-specifier.js';
 /**
  * Reads:   what the user named as the file that starts the app.
  * Gives:   its absolute, real path, found as `node <entry>` finds it (`app` for app.js, `.` for the folder's main).
- * Reports: cli/entry-not-found, cli/entry-unreadable, as BadInput.
+ * Reports: cli/entry-not-found, cli/entry-not-a-script, cli/entry-unreadable, as BadInput.
  */
 export function resolveEntry(entry: string, cwd: string): string {
   const wanted = resolve(cwd, entry);
@@ -39,6 +39,8 @@ function checkReadable(path: string, entry: string): void {
   } catch (error) {
     throw new BadInput(entryUnreadable(entry, systemErrorWords(error)));
   }
+  // A device or a pipe may have no end, or no beginning.
+  if (!statSync(path).isFile()) throw new BadInput(entryNotScript(entry, 'a device or a pipe'));
 }
 
 function notFoundReason(path: string): string {

@@ -21,6 +21,13 @@ export class SourceText {
     return this.slice(this.#moduleOf(op), this.#facts.argStart.get(at), this.#facts.argEnd.get(at));
   }
 
+  /** The words at a place where something is changed: `entry.hits` of `entry.hits += 1`. */
+  changed(op: OpId): string {
+    const { text } = this.#moduleOf(op);
+    const start = this.#facts.position.get(op);
+    return /^[\w$.#[\]'"]+/.exec(text.slice(start, start + longest))?.[0] ?? 'this';
+  }
+
   slice(module: ModuleFact, start: number, end: number): string {
     const cut = end - start > longest * 3;
     const text = module.text

@@ -66,6 +66,8 @@ export interface Rupture {
   readonly request?: boolean;
   /** Argument that names the flow in labels and ids: a route's path, an emitter's event. */
   readonly label?: number;
+  /** Routers among the arguments are mounted: the label goes in front of the labels of what they register. */
+  readonly mounts?: boolean;
   /** The callback's `this` is the receiver. */
   readonly thisIsReceiver?: boolean;
 }
@@ -128,8 +130,15 @@ export interface TypeModel {
   readonly one?: boolean;
   /** What methods do that are neither listed nor inherited; without it they are unknown. */
   readonly others?: Call;
+  /** These are all members: what else hangs on such a value was put there by the program. Not said of a type that
+   *  extends it. */
+  readonly complete?: boolean;
+  /** Members that are neither listed nor inherited are plain data that others put there (a session). */
+  readonly holdsData?: boolean;
   /** What `await` of such a value and the first parameter of its `then` give, for types that extend `Promise`. */
   readonly resolves?: ValueRef;
+  /** The argument of the call that makes such a value which goes in front of its labels (`app.route('/users')`). */
+  readonly label?: number;
   /** A message can carry a value of this type to another loop as what it is: by structured clone, or by the bridge. */
   readonly travels?: 'clone' | 'bridge';
   /** Bound to the connection of one request: who uses it acts on the reply. */

@@ -172,7 +172,7 @@ function makeStream(builder: Builder, stream: PartStream): StreamFact {
       callee: point.callee,
       loc: builder.pipeline.source.place(point.op),
       inferred: point.inferred,
-      label: labelOf(point.callee, point.label, stream.type),
+      label: labelOf(point.callee, point.address, stream.type),
     };
   }
   const module = builder.pipeline.facts.moduleOf(stream.owner);
@@ -184,12 +184,15 @@ function makeStream(builder: Builder, stream: PartStream): StreamFact {
   return { type, dest, message, callee, loc, inferred: false, label: null };
 }
 
-const verbs = /^(get|post|put|patch|delete|head|options|all)$/;
+/** How requests write their method, by the name of the call that takes them. */
+const verbs = new Map(
+  ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'all'].map((name) => [name, name.toUpperCase()]),
+).set('del', 'DELETE');
 
 function labelOf(callee: string, label: string, type: 'start' | 'post'): string | null {
   if (type !== 'start') return null;
   const method = /[\p{ID_Continue}$]+$/u.exec(callee)?.[0] ?? callee;
-  const word = verbs.test(method) ? method.toUpperCase() : method;
+  const word = verbs.get(method) ?? method;
   return label === '' ? word : `${word} ${label}`;
 }
 

@@ -8,15 +8,28 @@
  */
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part, PartId } from '../analyzer/cut-parts.js';
-import { Op, Opaque, type OpId, type ValueId } from '../analyzer/facts.js';
+import {
+  ANY_PROPERTY,
+  type FunctionId,
+  NOTHING,
+  Op,
+  Opaque,
+  type OpId,
+  type ValueId,
+  VariableKind,
+} from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { calleeText } from '../analyzer/source-text.js';
 import { Effect } from '../analyzer/summarise-effects.js';
+import { UNKNOWN } from '../analyzer/tokens.js';
 import {
   actsOnProcess,
   boundTo,
   callUnresolved,
+  changesUnknown,
+  globalVariable,
+  heldElsewhere,
   hiddenState,
   keepsState,
   notRequest,
@@ -54,6 +67,14 @@ export function placeFluxions(input: PlacingInput): ReadonlyMap<PartId, Placed> 
   placer.lookAtParts();
   placer.bindTogether();
   return placer.placed();
+}
+
+interface Change {
+  readonly root: RootId;
+  readonly fn: FunctionId;
+  readonly op: OpId;
+  readonly at: OpId;
+  readonly value: ValueId;
 }
 
 const mostReasons = 6;
@@ -110,9 +131,9 @@ class Placer {
   /** Everything in what the part runs of which nobody can say what it does. */
   #obstacles(part: Part): Reason[] {
     const found = new Map<string, Reason>();
-    this.#input.pipeline.parts.eachEffect(part, (kind, root, _fn, op) => {
+    this.#input.pipeline.parts.eachEffect(part, (kind, root, fn, op, at, value) => {
       if (kind === Effect.read || kind === Effect.hand || found.size >= mostReasons) return;
-      const obstacle = this.#obstacle(kind, root, op);
+      const obstacle = this.#obstacle(kind, root, op) ?? this.#changeOfUnknown(part, { root, fn, op, at, value });
       if (obstacle !== null && !found.has(obstacle.message)) found.set(obstacle.message, obstacle);
     });
     return [...found.values()];
@@ -131,10 +152,37 @@ class Placer {
       case Effect.process:
         return reason(actsOnProcess(calleeText(facts, source, op)), source.place(op));
       case Effect.opaque:
+        // Where no such code stands, the analysis has lost track of what a function changes.
+        if (facts.kind.get(op) !== Op.opaque) return reason(tooEntangled(), source.place(op));
         return reason(opaqueCode(facts.d.get(op) === Opaque.with ? 'with' : 'eval'), source.place(op));
       default:
         return this.#changeOutside(root, op);
     }
+  }
+
+  /** An object that comes from code that is not read may be held there too: a cache hands out its entries. */
+  #changeOfUnknown(part: Part, change: Change): Reason | null {
+    const { origins, models, source } = this.#input.pipeline;
+    for (const id of origins.tokensOf(this.#changedIn(part, change))) {
+      const token = origins.tokens.get(id);
+      const owner = token.kind === 'external' ? models.unmodelledPackage(token.shape) : null;
+      if (id === UNKNOWN || (owner !== null && !models.isModelled(owner)))
+        return reason(changesUnknown(source.changed(change.op)), source.place(change.op));
+    }
+    return null;
+  }
+
+  /** What is changed, as the function knows it of which the change is told; NOTHING where others answer for it. */
+  #changedIn(part: Part, { root, fn, op, at, value }: Change): ValueId {
+    const { effects, facts } = this.#input.pipeline;
+    const isOwn = fn === part.fn.id;
+    const known = (changed: ValueId): ValueId => (!isOwn && effects.isGiven(changed, fn) ? NOTHING : changed);
+    if (op === at) return known(value);
+    // What a callee does to its arguments is told of the variables that were passed.
+    if (root < 0) return NOTHING;
+    const { base, id } = effects.roots.get(root);
+    if (base === 'variable') return known(id);
+    return isOwn && base === 'param' ? (facts.fn(fn).params[id] ?? NOTHING) : NOTHING;
   }
 
   /** Changing what every module sees: globals, `process.env`, an imported package's exports. */
@@ -145,7 +193,26 @@ class Placer {
     if (root.base !== 'variable') return null;
     const variable = pipeline.facts.variables.get(pipeline.graph.aliases.get(root.id) ?? root.id);
     if (variable === undefined || variable.owner >= 0) return null;
+    if (variable.name === 'process' && this.#concernsProcessAlone(op))
+      return reason(actsOnProcess(pipeline.source.changed(op)), pipeline.source.place(op));
     return reason(opaqueCode(`changing the global "${variable.name}"`), pipeline.source.place(op));
+  }
+
+  /** `process.on('SIGTERM', …)` and `process.exitCode = 1` concern the process, and whoever uses it by name. What packages
+   *  and the language look at by themselves (`process.env.TZ`) may change what any code does. */
+  #concernsProcessAlone(op: OpId): boolean {
+    const { facts, origins, models } = this.#input.pipeline;
+    switch (facts.kind.get(op)) {
+      case Op.method:
+        return origins.calleeTokens(op).every((id) => {
+          const token = origins.tokens.get(id);
+          return token.kind === 'external' && models.call(token.shape, false) !== null;
+        });
+      case Op.store:
+        return facts.c.get(op) !== ANY_PROPERTY && !looked.test(facts.atomName(facts.c.get(op)));
+      default:
+        return false;
+    }
   }
 
   #unknownCall(op: OpId): Diagnostic {
@@ -153,13 +220,9 @@ class Placer {
     const callee = calleeText(facts, source, op);
     for (const id of origins.calleeTokens(op)) {
       const token = origins.tokens.get(id);
-      if (
-        token.kind === 'external' &&
-        token.shape.package !== '' &&
-        models.call(token.shape, facts.kind.get(op) === Op.construct) === null
-      ) {
-        return packageUnmodelled(callee, token.shape.package);
-      }
+      if (token.kind !== 'external' || models.call(token.shape, facts.kind.get(op) === Op.construct) !== null) continue;
+      const name = models.isUnknown(token.shape) ? models.unmodelledPackage(token.shape) : token.shape.package;
+      if (name !== null && name !== '') return packageUnmodelled(callee, name);
     }
     return callUnresolved(callee);
   }
@@ -167,13 +230,13 @@ class Placer {
   /** What `eval` in one handler changes, and what a changed `Array.prototype` does, all others may depend on. */
   #mindDynamicCode(): void {
     for (const [part, own] of this.#own) {
-      const dynamic = part === 0 ? undefined : own.reasons.find(({ code }) => code === 'pipeliner/opaque-code');
+      const dynamic = part === 0 ? undefined : own.reasons.find(({ code }) => changesAnything.has(code));
       if (dynamic === undefined) continue;
       for (const [other, there] of this.#own) {
-        if (other === 0 || other === part || there.reasons.some(({ code }) => code === 'pipeliner/opaque-code'))
-          continue;
+        if (other === 0 || other === part || there.reasons.some(({ code }) => changesAnything.has(code))) continue;
         there.placement = 'home';
-        there.reasons.push({ ...dynamic, message: `${dynamic.message}; "${this.#name(part)}" does so` });
+        const by = dynamic.code === 'pipeliner/opaque-code' ? `; "${this.#name(part)}" does so` : '';
+        there.reasons.push({ ...dynamic, message: dynamic.message + by });
       }
       return;
     }
@@ -191,21 +254,22 @@ class Placer {
         if (part === 0 || own === undefined || op === undefined || own.placement === 'home') continue;
         own.placement = 'home';
         own.reasons.push(
-          reason(
-            source === '' ? callUnresolved(touch.name) : packageUnmodelled(touch.name, source),
-            this.#input.pipeline.source.place(op),
-          ),
+          reason(source(touch.name === '' ? cell.hint : touch.name), this.#input.pipeline.source.place(op)),
         );
       }
     }
   }
 
-  /** The package that a variable of start-up code holds something of, '' for a module that is not known, else null. */
-  #unknownSource(cell: Cell): string | null {
+  /** What is to be said of a variable of start-up code that holds something from a package without a model, or from who
+   *  knows where; null for all others. */
+  #unknownSource(cell: Cell): ((name: string) => Diagnostic) | null {
     if (cell.request !== null || cell.origin === 'flow') return null;
+    if (this.#isOwnGlobal(cell)) return globalVariable;
     const { origins, models, graph } = this.#input.pipeline;
     if (cell.variable !== null && graph.unloaded.some(({ value }) => this.#unloadedInto.get(value) === cell.variable))
-      return '';
+      return callUnresolved;
+    // Whoever handed it to start-up code may hold on to it, and change it at any time.
+    if (cell.origin === 'startup' && cell.tokens.includes(UNKNOWN)) return heldElsewhere;
     for (const id of cell.tokens) {
       const token = origins.tokens.get(id);
       if (
@@ -214,10 +278,19 @@ class Placer {
         models.isUnknown(token.shape) &&
         !models.isModelled(token.shape.package)
       ) {
-        return token.shape.package;
+        const { shape } = token;
+        return (name) => packageUnmodelled(name, shape.package);
       }
     }
     return null;
+  }
+
+  /** A global that the app makes; those of the language and of Node have models. */
+  #isOwnGlobal(cell: Cell): boolean {
+    const { facts, models } = this.#input.pipeline;
+    const variable = cell.variable === null ? undefined : facts.variables.get(cell.variable);
+    if (variable?.kind !== VariableKind.global || models.global(variable.name) !== null) return false;
+    return cell.someTouch((touch) => touch.has(Use.writes));
   }
 
   /** The analysis gave up telling things apart, so nothing is proven. */
@@ -268,7 +341,9 @@ class Placer {
   #own1(part: PartId, why: Reason): void {
     const own = this.#own.get(part);
     if (own === undefined) return;
-    own.reasons.unshift(why);
+    // Objects without a name of their own are told alike; once is enough.
+    if (!own.reasons.some(({ code, message }) => code === why.code && message === why.message))
+      own.reasons.unshift(why);
     // Unknown calls keep it home; what is no request keeps its state there all the same.
     const isFree = own.reasons.every(({ code }) => code !== 'pipeliner/call-unresolved' && !obstacleCodes.has(code));
     if (isFree) own.placement = 'group';
@@ -321,8 +396,18 @@ class Placer {
   }
 }
 
+/** Names that others than the app look up in the environment, and members of `process` that they use. */
+const looked =
+  /^(?!(?:exitCode|title)$)(TZ|LANG.*|LC_.*|NODE_.*|DEBUG.*|HOME|PATH|TE?MP.*|HTTPS?_PROXY|NO_PROXY|[a-z].*)$/;
+
+/** What does this may change what others use, whoever they are. */
+const changesAnything = new Set(['pipeliner/opaque-code', 'pipeliner/too-entangled']);
+
 const obstacleCodes = new Set([
   'pipeliner/package-unmodelled',
+  'pipeliner/changes-unknown',
+  'pipeliner/global-variable',
+  'pipeliner/held-elsewhere',
   'pipeliner/hidden-state',
   'pipeliner/acts-on-process',
   'pipeliner/opaque-code',

@@ -52,6 +52,7 @@ class Collector {
   readonly #startUp: ReadonlySet<PartId>;
   #order = 0;
   #holders: Map<TokenId, string> | null = null;
+  #declarations: Map<string, OpId> | null = null;
   readonly #declaredIn = new Map<number, readonly PartId[]>();
   readonly #taken = new Map<number, number>();
   #part!: Part;
@@ -217,17 +218,27 @@ class Collector {
     return kind;
   }
 
-  /** The variable that holds such an object, if any. */
+  /** The variable that holds such an object, itself or within what it holds, if any. */
   #hint(tokens: readonly TokenId[]): string {
-    if (this.#holders === null) {
-      this.#holders = new Map();
-      for (const variable of this.#pipeline.facts.variables.values()) {
-        if (variable.kind === VariableKind.module) continue;
-        for (const id of this.#pipeline.origins.tokensOf(variable.value))
-          if (!this.#holders.has(id)) this.#holders.set(id, variable.name);
-      }
-    }
+    this.#holders ??= this.#findHolders();
     return tokens.map((id) => this.#holders?.get(id)).find((name) => name !== undefined) ?? 'object';
+  }
+
+  /** The nearest ones first. */
+  #findHolders(): Map<TokenId, string> {
+    const { facts, origins } = this.#pipeline;
+    const holders = new Map<TokenId, string>();
+    const hold = (value: ValueId, name: string): void => {
+      for (const id of origins.tokensOf(value)) if (id !== UNKNOWN && !holders.has(id)) holders.set(id, name);
+    };
+    for (const variable of facts.variables.values())
+      if (variable.kind !== VariableKind.module) hold(variable.value, variable.name);
+    // A map visits what is added to it on the way.
+    for (const [id, name] of holders) {
+      if (origins.tokens.get(id).kind !== 'object') continue;
+      for (const value of origins.tokens.knownProperties(id)?.values() ?? []) hold(value, name);
+    }
+    return holders;
   }
 
   #isServer(id: TokenId): boolean {
@@ -306,10 +317,10 @@ class Collector {
     const value = origins.tokens.knownProperties(token)?.get(field) ?? 0;
     const declaredBy = parts.runners.get(maker) ?? onlyMain;
     const startup = declaredBy.every((part) => this.#startUp.has(part));
+    const made = { module: facts.fn(maker).module, start: object.kind === 'object' ? object.start : 0 };
     cell = this.#add({
       name: facts.atomName(field).replace(/^#/, ''),
-      module: facts.fn(maker).module,
-      start: object.kind === 'object' ? object.start : 0,
+      ...(this.#declarationOf(token, field) ?? made),
       variable: null,
       origin: startup ? 'startup' : 'flow',
       declaredBy,
@@ -318,6 +329,27 @@ class Collector {
     cells.set(field, cell);
     this.#fieldOwners.set(cell, token);
     return cell;
+  }
+
+  /** Where a field first gets a value: in the class, or in its constructor. */
+  #declarationOf(token: TokenId, field: number): { readonly module: number; readonly start: number } | null {
+    this.#declarations ??= this.#findDeclarations();
+    const { facts } = this.#pipeline;
+    const op = this.#declarations.get(`${token} ${field}`);
+    return op === undefined ? null : { module: facts.fn(facts.owner.get(op)).module, start: facts.position.get(op) };
+  }
+
+  #findDeclarations(): Map<string, OpId> {
+    const { facts, origins } = this.#pipeline;
+    const found = new Map<string, OpId>();
+    for (let op = 0; op < facts.kind.length; op++) {
+      if (facts.kind.get(op) !== Op.store || !this.#receivers.has(facts.a.get(op))) continue;
+      for (const id of origins.tokensOf(facts.a.get(op))) {
+        const key = `${id} ${facts.c.get(op)}`;
+        if (!found.has(key)) found.set(key, op);
+      }
+    }
+    return found;
   }
 
   // ------------------------------------------------------------------------------------------------ touches

@@ -147,7 +147,7 @@ class EditTable {
     this.#add(owner.module, { start, end, text: `${arrow} ${id}`, fn: -1, cut: 0 });
     if (moved.has(fn.id)) return;
     moved.add(fn.id);
-    this.#add(fn.module, { start: fn.start, end: fn.end, text: '', fn: -1, cut: 0 });
+    this.#add(fn.module, { ...withLines(module.text, fn), text: '', fn: -1, cut: 0 });
   }
 
   // -------------------------------------------------------------------------------------------------- cuts
@@ -191,6 +191,17 @@ class EditTable {
     pieces.push(module.text.slice(at, end));
     return pieces.join('');
   }
+}
+
+/** Where a function is taken out its lines go with it; blank lines behind it only where others stand before it. */
+function withLines(text: string, { start, end }: FunctionFact): { readonly start: number; readonly end: number } {
+  const before = text.slice(Math.max(0, start - 200), start);
+  const indentation = /(?:^|\n)([\t ]*)$/.exec(before)?.[1];
+  if (indentation === undefined) return { start, end };
+  const isBlankBefore = /(?:^|\n[\t ]*\r?\n)[\t ]*$/.test(before);
+  const gap = isBlankBefore ? /[\t ]*\r?\n(?:[\t ]*\r?\n)*/y : /[\t ]*\r?\n/y;
+  gap.lastIndex = end;
+  return gap.test(text) ? { start: start - indentation.length, end: gap.lastIndex } : { start, end };
 }
 
 /** The line break and indentation before a closing brace. */

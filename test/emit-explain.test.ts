@@ -389,7 +389,7 @@ test('a fluxion that no chain leads to is not lost', (t) => {
       fluxion('ring', 'app.js:8', { kind: 'post', streams: [post('setTimeout', 'ring', 'app.js:9')] }),
     ]),
   );
-  t.true(text.includes('== Reached by no known chain (2)'));
+  t.true(text.includes('== Called by nobody in this program (2)'));
   t.regex(block(text, 'outer'), /-> inner/);
   t.is(occurrences(text, 'inner'), 1);
   t.regex(block(text, 'ring'), /again and again/);

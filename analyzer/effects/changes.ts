@@ -88,6 +88,13 @@ export class Changes {
       this.#list.push(Effect.unknown, -1, op, op, NOTHING);
   }
 
+  /** `process.env`: what is read from it is text, and part of nothing. */
+  isEnvironment(base: ValueId): boolean {
+    const [only, ...others] = this.#origins.tokensOf(base);
+    const token = only === undefined || others.length > 0 ? null : this.#origins.tokens.get(only);
+    return token?.kind === 'external' && this.#models.isEnvironment(token.shape);
+  }
+
   /** The program's own properties of what a request leads to and what outlives it: `req.socket.hits`. */
   outlivesRequest(base: ValueId, atom: number): boolean {
     return this.#origins.tokensOf(base).some((id) => {

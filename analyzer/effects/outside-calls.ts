@@ -41,7 +41,10 @@ export class OutsideEffects {
 
   callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
     const isNew = this.#facts.kind.get(op) === Op.construct;
-    if (this.#isBinding(op)) return this.#values.copy(receiver, to);
+    if (this.#isBinding(op)) {
+      for (const value of this.#argumentsOf(op)) this.#keepIn(value, [to]);
+      return this.#values.copy(receiver, to);
+    }
     let known = isInside;
     let unknown = false;
     for (const id of this.#origins.calleeTokens(op)) {
@@ -65,10 +68,13 @@ export class OutsideEffects {
     if (this.#values.recording && !(isInside && !unknown)) this.#noteExecuted(op);
   }
 
-  /** `handler.bind(this)` runs nothing. */
+  /** `handler.bind(this)` and `list.push.bind(list)` run nothing. */
   #isBinding(op: OpId): boolean {
     if (this.#facts.kind.get(op) !== Op.method || this.#facts.atomName(this.#facts.c.get(op)) !== 'bind') return false;
-    return this.#origins.tokensOf(this.#facts.a.get(op)).some((id) => this.#origins.tokens.functionOf(id) !== null);
+    return this.#origins.tokensOf(this.#facts.a.get(op)).some((id) => {
+      const shape = this.#shapeOf(id);
+      return shape === null ? this.#origins.tokens.functionOf(id) !== null : this.#models.call(shape, false) !== null;
+    });
   }
 
   #shapeOf(id: number): Shape | null {
@@ -146,8 +152,8 @@ export class OutsideEffects {
         return;
       case 'results':
       case 'result':
-        // What a callback gives may be any of what it was given.
-        for (const arg of args) this.#values.addInner(to, this.#values.contentsOf(arg));
+        // What a callback gives may be any of what it was given, but nothing of the language's that it is: `map(JSON.parse)`.
+        for (const arg of args) if (!this.#isNamespace(arg)) this.#values.addInner(to, this.#values.contentsOf(arg));
         if (!this.#isNamespace(receiver)) this.#values.addInner(to, this.#values.contentsOf(receiver));
         return;
       default:

@@ -205,7 +205,8 @@ export class GivenValues {
       const ofList = call.promise === true && call.returns?.startsWith('copy ') === true;
       const given = ofList ? { ...view, args: view.args.map((arg) => this.#awaitedContents(arg)) } : view;
       const byResolver = call.ruptures?.some(({ params }) => params?.includes('Resolver')) === true;
-      const resolved = this.refValue(byResolver ? 'fresh' : (call.returns ?? 'fresh'), given);
+      const returns = view.promisified ? givenToCallback(call) : call.returns;
+      const resolved = this.refValue(byResolver ? 'fresh' : (returns ?? 'fresh'), given);
       this.addPromise(view.op, view.to, resolved);
     } else {
       this.#give(call.returns ?? 'fresh', view.to, view);
@@ -251,6 +252,12 @@ export class GivenValues {
         promisified: false,
       });
   }
+}
+
+/** What a call hands to its error-first callback, which is what it gives when it is promisified. */
+function givenToCallback(call: Call): ValueRef | undefined {
+  const rupture = call.ruptures?.find(({ callback }) => callback === 'last');
+  return rupture === undefined ? call.returns : (rupture.params?.[1] ?? 'unknown');
 }
 
 /** What such a call keeps are properties of what it is given. */

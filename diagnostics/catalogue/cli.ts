@@ -70,6 +70,15 @@ export const entryUnreadable = defineDiagnostic('cli/entry-unreadable', 'error',
   span: null,
 }));
 
+/** `what` it is instead. */
+export const entryNotScript = defineDiagnostic('cli/entry-not-a-script', 'error', (entry: string, what: string) => ({
+  message: `"${entry}" is no program that Fluxion can read: it is ${what}`,
+  lift: /TypeScript/.test(what)
+    ? 'compile it to JavaScript first, and name what comes out'
+    : 'name the JavaScript file that you start with `node`',
+  span: null,
+}));
+
 export const badValue = defineDiagnostic('cli/bad-value', 'error', (flag: string, problem: string, lift: string) => ({
   message: `${flag}: ${problem}`,
   lift,

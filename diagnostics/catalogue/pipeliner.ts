@@ -29,6 +29,24 @@ export const packageUnmodelled = defineDiagnostic(
   }),
 );
 
+export const changesUnknown = defineDiagnostic('pipeliner/changes-unknown', 'note', (what: string) => ({
+  message: `"${what}" changes an object that comes from code that is not read here, and may be held there too`,
+  lift: 'change a copy of it, or describe the package that it comes from in a model',
+  span: null,
+}));
+
+export const globalVariable = defineDiagnostic('pipeliner/global-variable', 'note', (name: string) => ({
+  message: `"${name}" is a global variable, which code that is not read here may change as well`,
+  lift: 'declare it in a module, and export it',
+  span: null,
+}));
+
+export const heldElsewhere = defineDiagnostic('pipeliner/held-elsewhere', 'note', (name: string) => ({
+  message: `"${name}" came to start-up code from code that is not read here, which may change it at any time`,
+  lift: `give "${name}" its value in the app's own modules`,
+  span: null,
+}));
+
 export const hiddenState = defineDiagnostic('pipeliner/hidden-state', 'note', (callee: string) => ({
   message: `"${callee}" keeps state that every caller shares`,
   lift: 'keep that state outside of the process, in a database for instance',

@@ -8,7 +8,7 @@
 import type { FluxionId, Place, Reason, Unresolved } from '../program.js';
 import { BLANK, type Line, renderLines, row, text } from './explain-lines.js';
 import type { Chain, ChainCount, Explanation, Group, Step } from './explain-model.js';
-import { groupSentence, joinPlaces, listText, placeText, plural, shortenTo, variableLines } from './explain-words.js';
+import { groupSentences, joinPlaces, listText, placeText, plural, shortenTo, variableLines } from './explain-words.js';
 
 export function explanationText(explanation: Explanation): string {
   const marks = new Marks([...explanation.routes, ...explanation.chains]);
@@ -19,7 +19,7 @@ export function explanationText(explanation: Explanation): string {
     ...chainSection('Middleware', byKind('middleware'), marks),
     ...chainSection('Timers, listeners and other callbacks from outside', byKind('start'), marks),
     ...chainSection('What start-up goes on with', byKind('post'), marks),
-    ...chainSection('Reached by no known chain', byKind('loose'), marks),
+    ...chainSection('Called by nobody in this program', byKind('loose'), marks),
     ...reasonSection(marks),
     ...groupSection(explanation.groups),
     ...unresolvedSection(explanation.unresolved),
@@ -127,9 +127,10 @@ function stepNotes({ stream, depth, cut, begins }: Step): readonly string[] {
 
 function obstacleLines({ groups, reasons, fluxion }: Step, marks: Marks, indent: string): Line[] {
   return [
-    ...groups
-      .filter((group) => !marks.isFrequent(group))
-      .map((group) => text(groupSentence(group, fluxion.id), indent)),
+    ...groupSentences(
+      groups.filter((group) => !marks.isFrequent(group)),
+      fluxion.id,
+    ).map((sentence) => text(sentence, indent)),
     ...reasons.flatMap((reason) => (marks.of(reason) === null ? reasonLines(reason, indent, fluxion.at) : [])),
   ];
 }

@@ -31,10 +31,20 @@ function cutList(items: readonly string[], most: number): string {
   return `${items.slice(0, most).join(', ')} and ${items.length - most} more`;
 }
 
-/** Why a group is one, in one sentence: a write and a read of the variable, and what else there is. */
-export function groupSentence(group: Group, of: FluxionId): string {
-  const first = chooseVariable(group.variables, of);
-  if (first === undefined) return withoutVariable(group, of);
+/** Why these groups are groups, a sentence for each; what has no variable's name to be called by is told together. */
+export function groupSentences(groups: readonly Group[], of: FluxionId): readonly string[] {
+  const named: string[] = [];
+  const unnamed: Group[] = [];
+  for (const group of groups) {
+    const first = chooseVariable(group.variables, of);
+    if (first === undefined) unnamed.push(group);
+    else named.push(groupSentence(group, first));
+  }
+  return unnamed.length === 0 ? named : [...named, unnamedSentence(unnamed, of)];
+}
+
+/** A write and a read of the variable, and what else there is. */
+function groupSentence(group: Group, first: StateVariable): string {
   const others = new Set(group.variables.map(({ name }) => name));
   others.delete(first.name);
   const more = others.size === 0 ? '' : `; also ${listText([...others].map((name) => `"${name}"`))}`;
@@ -48,10 +58,13 @@ function chooseVariable(variables: readonly StateVariable[], of: FluxionId): Sta
   return used.find(({ writes }) => writes.length > 0) ?? used[0] ?? variables[0];
 }
 
-function withoutVariable({ tag, fluxions }: Group, of: FluxionId): string {
-  const others = fluxions.filter((id) => id !== of);
-  if (tag === null || others.length === 0) return 'keeps state of its own from one message to the next';
-  return `shares state with ${listText(others)}`;
+function unnamedSentence(groups: readonly Group[], of: FluxionId): string {
+  const others = new Set(groups.flatMap(({ fluxions }) => fluxions));
+  others.delete(of);
+  const tags = groups.flatMap(({ tag }) => tag ?? []);
+  if (tags.length === 0 || others.size === 0) return 'keeps state of its own from one message to the next';
+  const what = tags.length === 1 ? 'an object that no variable holds' : 'objects that no variable holds';
+  return `shares ${what} (${listText(tags)}) with ${listText([...others])}`;
 }
 
 function variableSentence({ name, loc, writes, reads }: StateVariable): string {

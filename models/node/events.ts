@@ -32,6 +32,7 @@ export const events = {
   types: {
     EventEmitter: {
       identity: true,
+      complete: true,
       members: {
         on: { call: listen },
         addListener: { call: listen },

@@ -15,7 +15,13 @@ export const connect = {
         use: {
           call: {
             ruptures: [
-              start('functions', EXCHANGE, { from: 0, label: 0, request: true, errorParams: ['fresh', ...EXCHANGE] }),
+              start('functions', EXCHANGE, {
+                from: 0,
+                label: 0,
+                mounts: true,
+                request: true,
+                errorParams: ['fresh', ...EXCHANGE],
+              }),
             ],
             returns: 'this',
             mutates: ['this'],
@@ -41,6 +47,6 @@ export const router = {
   },
   types: {
     Router: { identity: true, members: { ...path, route: { call: { returns: 'router.Route', mutates: ['this'] } } } },
-    Route: { identity: true, members: route },
+    Route: { identity: true, label: 0, members: route },
   },
 } satisfies PackageModel;

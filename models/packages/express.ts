@@ -12,7 +12,7 @@ import {
   start,
   values,
 } from '../build.js';
-import type { Call, PackageModel, TypeModel, ValueRef } from '../types.js';
+import type { Call, PackageModel, Rupture, TypeModel, ValueRef } from '../types.js';
 
 const METHODS = `acl bind checkout connect copy delete get head link lock m-search merge mkactivity mkcalendar mkcol move
   notify options patch post propfind proppatch purge put query rebind report search source subscribe trace unbind unlink
@@ -21,16 +21,16 @@ const METHODS = `acl bind checkout connect copy delete get head link lock m-sear
 /** Routing methods of apps, routers and routes whose handlers get `exchange`: a request, a response and `next`. */
 export function routing(exchange: readonly ValueRef[]): { readonly path: Members; readonly route: Members } {
   const errorParams = ['fresh', ...exchange];
-  const handlers = (from: number): Call => ({
-    ruptures: [start('functions', exchange, { from, label: 0, request: true, errorParams })],
+  const handlers = (from: number, rest: Partial<Rupture>): Call => ({
+    ruptures: [start('functions', exchange, { from, ...rest, request: true, errorParams })],
     returns: 'this',
     mutates: ['this'],
     keeps: [-1],
   });
   return {
     path: {
-      ...each(`${METHODS} all del`, { call: handlers(1) }),
-      use: { call: handlers(0) },
+      ...each(`${METHODS} all del`, { call: handlers(1, { label: 0 }) }),
+      use: { call: handlers(0, { label: 0, mounts: true }) },
       param: {
         call: {
           ruptures: [start('functions', [...exchange, 'fresh', 'fresh'], { from: 0, label: 0, request: true })],
@@ -40,7 +40,7 @@ export function routing(exchange: readonly ValueRef[]): { readonly path: Members
         },
       },
     },
-    route: each(`${METHODS} all`, { call: handlers(0) }),
+    route: each(`${METHODS} all`, { call: handlers(0, {}) }),
   };
 }
 
@@ -144,7 +144,7 @@ export const express = {
       identity: true,
       members: { ...path, route: { call: { returns: 'express.Route', mutates: ['this'] } }, ...values('stack params') },
     },
-    Route: { identity: true, members: { ...route, ...values('path stack methods') } },
+    Route: { identity: true, label: 0, members: { ...route, ...values('path stack methods') } },
     Request: { extends: 'http.IncomingMessage', members: REQUEST },
     Response: { extends: 'http.ServerResponse', members: RESPONSE },
     Next: { travels: 'bridge', perRequest: true, members: {}, call: { returns: 'fresh', keeps: [0] } },

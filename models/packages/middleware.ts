@@ -73,6 +73,7 @@ const withMembers: readonly PackageModel[] = [
       // What a handler changes in it is stored when the reply ends, by the loop that has the store.
       Session: {
         perRequest: true,
+        holdsData: true,
         members: {
           ...each('regenerate destroy reload save', {
             call: {
