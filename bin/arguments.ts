@@ -37,7 +37,14 @@ export type Command =
     }
   | { readonly kind: 'explain'; readonly entry: string; readonly config: string | null; readonly json: boolean }
   /** Not for the command line: what `fluxion run` needs is written to a folder of its cache. */
-  | { readonly kind: 'prepare'; readonly entry: string; readonly config: string | null; readonly folder: string };
+  | {
+      readonly kind: 'prepare';
+      readonly entry: string;
+      /** The entry is a program in the fluxional language. */
+      readonly isFlx: boolean;
+      readonly config: string | null;
+      readonly folder: string;
+    };
 
 export type CommandName = (typeof COMMANDS)[number];
 export type EmitForm = (typeof EMIT_FORMS)[number];

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { FluxionProgram } from '../flx/program.js';
-import type { StartManifest } from '../flx/run-manifest.js';
 import type { Command, EmitForm } from './arguments.js';
 import { helpText } from './help.js';
 
@@ -62,17 +63,38 @@ async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: s
 
 /** Fills a folder of the cache, for `fluxion run`. */
 async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: string): Promise<Outcome> {
+  const begun = Date.now();
   const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { emitRunFiles } = await import('../flx/emit/run-files.js');
-  const { configPlaces } = await import('../analyzer/load-config.js');
   const { default: cache } = await import('../runtime/cache.cjs');
-  const { entry, config, folder } = command;
-  const files = emitRunFiles(program, folder);
-  const { modules }: StartManifest = JSON.parse(files.get('start.json') ?? '');
-  const hashes = new Map(modules.map(({ source, hash }) => [source, hash]));
-  const places = configPlaces(config === null ? { entry, cwd } : { entry, cwd, explicit: config });
-  cache.writeFolder(folder, files, hashes, [...new Set(places)]);
+  const { folder } = command;
+  const hashes = new Map(program.sources.map(({ file, text }) => [file, textHash(text)]));
+  const others = await otherInputs(command, cwd, [...hashes.keys()]);
+  cache.write(folder, { files: emitRunFiles(program, folder), hashes, others, begun });
+  cache.prune(dirname(dirname(folder)));
   return { pieces: [], diagnostics };
+}
+
+function textHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Configurations, and what says how the modules' files are read: each package.json, and where one could come to be. */
+async function otherInputs(
+  { entry, config }: Extract<Command, { kind: 'prepare' }>,
+  cwd: string,
+  modules: readonly string[],
+): Promise<readonly string[]> {
+  const { configPlaces } = await import('../analyzer/load-config.js');
+  const places = new Set(configPlaces(config === null ? { entry, cwd } : { entry, cwd, explicit: config }));
+  for (const folder of new Set(modules.map((file) => dirname(file)))) {
+    for (let at = folder; ; at = dirname(at)) {
+      const manifest = join(at, 'package.json');
+      places.add(manifest);
+      if (existsSync(manifest) || at === dirname(at)) break;
+    }
+  }
+  return [...places];
 }
 
 interface Compiled {

@@ -1,7 +1,8 @@
 /**
- * Reads: three words: an entry, a folder of the cache, a configuration or nothing.
+ * Reads: words: `entry` or `flx`, the file, a folder of the cache, a configuration or nothing.
  * Gives: the folder, filled; exit code 0. 3: the app cannot be compiled, so it runs as it is; what is wrong with it Node
- *        will say. 2: the configuration is wrong; one message on standard error. 70: a bug in Fluxion.
+ *        will say. 2: the configuration, or a program in the fluxional language, is wrong; one message on standard
+ *        error. 70: a bug in Fluxion.
  */
 import process from 'node:process';
 import { BadInput } from '../diagnostics/bad-input.js';
@@ -10,16 +11,17 @@ import { runInThread } from './run-in-thread.js';
 
 const APP_IS_WRONG = 3;
 
-async function main([entry = '', folder = '', config]: readonly string[]): Promise<number> {
+async function main([kind, entry = '', folder = '', config]: readonly string[]): Promise<number> {
+  const isFlx = kind === 'flx';
   try {
-    const command = { kind: 'prepare', entry, folder, config: config ?? null } as const;
+    const command = { kind: 'prepare', entry, isFlx, folder, config: config ?? null } as const;
     await runInThread({ command, cwd: process.cwd() });
     return 0;
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
     const text = error.diagnostics.map((diagnostic) => `${printDiagnostic(diagnostic, { colour: false })}\n`).join('');
     process.stderr.write(text);
-    return error.diagnostics.some(({ code }) => code.startsWith('config/')) ? 2 : APP_IS_WRONG;
+    return isFlx || error.diagnostics.some(({ code }) => code.startsWith('config/')) ? 2 : APP_IS_WRONG;
   }
 }
 

@@ -57,7 +57,7 @@ const bottomFrames = readBottomFrames();
 /** `starter` is the file that Node was given. */
 function start(starter: string): void {
   const manifest: Manifest = JSON.parse(fs.readFileSync(path.join(here, 'fluxion.json'), 'utf8'));
-  checkOriginals(manifest);
+  checkOriginals(manifest, here);
   const entry = manifest.home[manifest.entry];
   if (entry === undefined) throw new Error(`fluxion.json does not list ${manifest.entry}`);
   const original = path.resolve(here, entry.source);
@@ -84,10 +84,12 @@ interface Launch {
 
 // --- the originals --------------------------------------------------------------------------------------------------
 
-function checkOriginals({ entry, home }: Manifest): void {
+/** `folder`: where fluxion.json lies. */
+function checkOriginals({ entry, home }: Manifest, folder: string): void {
+  const shown = (fromThere: string): string => path.relative(process.cwd(), path.resolve(folder, fromThere)) || '.';
   const wrong: string[] = [];
   for (const { source, hash } of Object.values(home)) {
-    const text = readText(path.resolve(here, source));
+    const text = readText(path.resolve(folder, source));
     if (text === null) wrong.push(`  missing: ${shown(source)}`);
     else if (crypto.createHash('sha256').update(text).digest('hex') !== hash) wrong.push(`  changed: ${shown(source)}`);
   }
@@ -107,10 +109,6 @@ function readText(file: string): string | null {
   }
 }
 
-function shown(fromHere: string): string {
-  return path.relative(process.cwd(), path.resolve(here, fromHere)) || '.';
-}
-
 function readEmitted({ home }: Manifest): ReadonlyMap<string, Emitted> {
   const emitted = new Map<string, Emitted>();
   for (const { file, source, kind, cuts } of Object.values(home)) {
@@ -124,9 +122,12 @@ function readEmitted({ home }: Manifest): ReadonlyMap<string, Emitted> {
 
 /** Node looks for the map from where the text claims to be. */
 function withMap(file: string, original: string): string {
+  return mapFrom(fs.readFileSync(file, 'utf8'), file, original);
+}
+
+function mapFrom(text: string, file: string, original: string): string {
   const fromOriginal = path.relative(path.dirname(original), `${file}.map`).split(path.sep);
   const mapUrl = fromOriginal.map(encodeURIComponent).join('/');
-  const text = fs.readFileSync(file, 'utf8');
   return `${text.slice(0, text.lastIndexOf('\n//# sourceMappingURL='))}\n//# sourceMappingURL=${mapUrl}\n`;
 }
 
@@ -262,8 +263,19 @@ export async function load(name, context, next) {
 // --- as if Node had been given the original ----------------------------------------------------------------------------
 
 function forget(files: readonly string[]): void {
-  for (const file of [...files, __filename]) Reflect.deleteProperty(moduleCache(), file);
+  forgetFiles(files);
   Reflect.deleteProperty(process, 'mainModule');
+}
+
+function forgetFiles(files: readonly string[]): void {
+  for (const file of [...files, __filename]) Reflect.deleteProperty(moduleCache(), file);
+}
+
+/** The file that Node takes for its entry; null where there is none. */
+function findMain(wanted: string): string | null {
+  const find: unknown = Reflect.get(Module, '_findPath');
+  const found: unknown = typeof find === 'function' ? Reflect.apply(find, Module, [wanted, null, true]) : false;
+  return typeof found === 'string' ? fs.realpathSync(found) : null;
 }
 
 function forgetStarter(starter: string, original: string): void {
@@ -346,4 +358,4 @@ function readBottomFrames(): string[] {
   return lines.slice(lines.findLastIndex((line) => line.includes('[as runMain]')) + 1);
 }
 
-export = { start, launch, replaceTexts, withMap };
+export = { start, launch, replaceTexts, withMap, mapFrom, checkOriginals, forgetFiles, findMain };

@@ -113,6 +113,12 @@ function readWords(words: readonly string[], env: NodeJS.ProcessEnv): RunWords |
   return { options, entry, args: words.slice(at + 1) };
 }
 
+/** For who has no words to give. */
+function readVariables(env: NodeJS.ProcessEnv): RunOptions | Problem {
+  const options: Writable = { ...DEFAULTS };
+  return readEnvironment(env, options) ?? options;
+}
+
 /** `FLUXION_LOG_LEVEL` for `--log-level`. */
 function readEnvironment(env: NodeJS.ProcessEnv, into: Writable): Problem | null {
   for (const spec of FLAGS) {
@@ -131,4 +137,4 @@ function bad(flag: string, what: string, { takes }: FlagSpec): Problem {
   return { kind: 'bad-value', flag, message: what, lift: `give it ${takes}` };
 }
 
-export = { readWords };
+export = { readWords, readVariables };

@@ -1,21 +1,23 @@
 /**
- * `fluxion run`: reads its words, sees to it that the app is compiled, and starts it in this process as Node would.
- * Until the app serves, nothing more is loaded than what stands here.
+ * `fluxion run`, and `node --import fluxion/register`: reads what the user wants, sees to it that the app is compiled, and
+ * starts it in this process as Node would, or lets Node start it. Until the app serves, nothing more is loaded than what
+ * stands here.
  *
- *     words ─> compiled folder (cache, or compiled now) ─> registry, texts with cuts, recorder ─> the app ─> it listens ─> engine.ts
+ *     words ─> compiled program ─> registry, texts with cuts, recorder ─> the app ─> it listens ─> engine.ts
  */
-import childProcess = require('node:child_process');
 import fs = require('node:fs');
 import path = require('node:path');
 import process = require('node:process');
 
-import type { StartManifest } from '../flx/run-manifest.js' with { 'resolution-mode': 'import' };
-import type { Emitted, Problem, RunOptions } from './types.js' with { 'resolution-mode': 'import' };
+import type { Problem, RunOptions } from './types.js' with { 'resolution-mode': 'import' };
 
 import cache = require('./cache.cjs');
+import compiled = require('./compiled.cjs');
 import home = require('./home.cjs');
 import homeLoop = require('./home-loop.cjs');
 import options = require('./options.cjs');
+
+type Prepared = NonNullable<ReturnType<typeof compiled.prepare>>;
 
 /** Where the command's own files are. */
 interface OwnPlaces {
@@ -28,14 +30,16 @@ interface OwnPlaces {
 function run(words: readonly string[], own: OwnPlaces): Problem | null {
   const read = options.readWords(words, process.env);
   if ('kind' in read) return read;
-  const entry = path.resolve(read.entry);
-  const prepared = prepare(entry, read.options, own);
-  const emitted = prepared === null ? new Map<string, Emitted>() : readEmitted(prepared);
+  const { kind, file } = sourceOf(path.resolve(read.entry));
+  const isPlain = kind === 'entry' && isHome(read.options);
+  const prepared = isPlain ? null : compiled.prepare({ kind, file }, read.options, own.compiler);
+  const entry = kind === 'flx' ? entryOf(prepared) : file;
+  const emitted = kind === 'flx' || prepared?.manifest.movable ? (prepared?.emitted ?? new Map()) : new Map();
   // Before the recorder looks at it: replicas are to have the same.
   process.argv.splice(1, process.argv.length - 1, entry, ...read.args);
-  if (prepared === null) sayAtHome(read.options.logLevel);
-  if (prepared !== null || read.options.report !== null) spread(prepared, read.options);
-  home.launch({ emitted, ownFiles: ownFiles(own) });
+  if (isHome(read.options) || !prepared?.manifest.movable) sayAtHome(read.options.logLevel);
+  spread(isHome(read.options) ? null : prepared, read.options);
+  home.launch({ emitted, ownFiles: ownFiles(own.starter) });
   return null;
 }
 
@@ -43,64 +47,46 @@ function sayAtHome(level: RunOptions['logLevel']): void {
   if (level === 'info' || level === 'debug') fs.writeSync(2, 'fluxion info: all of it stays on the main thread\n');
 }
 
-// --- compiled -----------------------------------------------------------------------------------------------------
-
-interface Prepared {
-  readonly folder: string;
-  readonly manifest: StartManifest;
+function isHome({ placement, threads }: RunOptions): boolean {
+  return placement === 'home' || threads === 0;
 }
 
-/** Null where nothing may leave home. */
-function prepare(entry: string, { placement, threads, config }: RunOptions, own: OwnPlaces): Prepared | null {
-  if (placement === 'home' || threads === 0) return null;
-  const root = cache.cacheFolder();
-  if (root === null) return null;
-  const cwd = process.cwd();
-  const key = cache.keyOf([entry, config ?? '', cwd, version(own), process.versions.node]);
-  const folder = path.join(root, key);
-  if (!cache.isFresh(folder) && !compile(entry, folder, config, own)) return null;
-  const manifest: StartManifest = JSON.parse(fs.readFileSync(path.join(folder, 'start.json'), 'utf8'));
-  return manifest.movable ? { folder, manifest } : null;
+interface Source {
+  readonly kind: 'entry' | 'flx';
+  readonly file: string;
 }
 
-/** The file is new with each build, also between releases. */
-function version(own: OwnPlaces): string {
-  const { mtimeMs, size } = fs.statSync(own.compiler);
-  return `${mtimeMs} ${size}`;
+/** What Node is given, a folder that was written by `fluxion compile -o`, or a program in the fluxional language. */
+function sourceOf(given: string): Source {
+  if (given.endsWith('.flx')) return { kind: 'flx', file: given };
+  return { kind: 'entry', file: originalOf(given) ?? given };
 }
 
-/** In a process of its own, which is waited for: what the compiler needs of memory is gone when the app starts. */
-function compile(entry: string, folder: string, config: string | null, own: OwnPlaces): boolean {
-  const words = [own.compiler, entry, folder, ...(config === null ? [] : [config])];
-  const done = childProcess.spawnSync(process.execPath, words, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: plainEnv(),
-  });
-  if (done.status === 2) {
-    fs.writeSync(2, done.stderr);
-    process.exit(2);
+function originalOf(folder: string): string | null {
+  let manifest: Parameters<typeof home.checkOriginals>[0];
+  try {
+    manifest = JSON.parse(fs.readFileSync(path.join(folder, 'fluxion.json'), 'utf8'));
+  } catch {
+    return null;
   }
-  return done.status === 0;
+  const source = manifest.home?.[manifest.entry]?.source;
+  if (typeof source !== 'string') return null;
+  const real = fs.realpathSync(folder);
+  home.checkOriginals(manifest, real);
+  return path.resolve(real, source);
 }
 
-/** The compiler is not the app: what is preloaded or inspected there is not meant for it. */
-function plainEnv(): NodeJS.ProcessEnv {
-  const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env;
-  return env;
-}
-
-function readEmitted({ folder, manifest }: Prepared): ReadonlyMap<string, Emitted> {
-  const emitted = new Map<string, Emitted>();
-  for (const { source, file, kind } of manifest.modules) {
-    if (file === null) continue;
-    emitted.set(source, { original: source, kind, text: home.withMap(path.join(folder, file), source) });
-  }
-  return emitted;
+function entryOf(prepared: Prepared | null): string {
+  const entry = prepared?.manifest.modules.find(({ id }) => id === prepared.manifest.entry);
+  if (entry === undefined) throw new Error('the compiled program has no entry');
+  return entry.source;
 }
 
 // --- once it serves -----------------------------------------------------------------------------------------------
 
-function spread(prepared: Prepared | null, runOptions: RunOptions): void {
+function spread(given: Prepared | null, runOptions: RunOptions): void {
+  const prepared = given?.manifest.movable ? given : null;
+  if (prepared === null && runOptions.report === null) return;
   const watcher: typeof import('./watch-servers.cjs') = require('./watch-servers.cjs');
   const loop = homeLoop.makeLoop();
   homeLoop.setLoop(loop);
@@ -108,15 +94,46 @@ function spread(prepared: Prepared | null, runOptions: RunOptions): void {
   const recorder = prepared === null ? null : recording.record();
   const env = { ...process.env };
   watcher.watchServers((server) => {
-    void import('./engine.js').then(({ serve }) =>
-      serve(server, { prepared, options: runOptions, loop, recorder, env }),
-    );
+    void import('./engine.js').then(({ serve }) => {
+      if (prepared !== null) cache.markUsed(prepared.folder);
+      // What it has loaded of ours the app need not see.
+      home.forgetFiles(ownFiles());
+      serve(server, { prepared, options: runOptions, loop, recorder, env });
+    });
   });
 }
 
-function ownFiles(own: OwnPlaces): readonly string[] {
+function ownFiles(...others: readonly string[]): readonly string[] {
   const isOurs = (file: string): boolean => file.startsWith(`${__dirname}${path.sep}`);
-  return [fs.realpathSync(own.starter), ...Object.keys(require.cache).filter(isOurs)];
+  return [...others.map((file) => fs.realpathSync(file)), ...Object.keys(require.cache).filter(isOurs)];
 }
 
-export = { run };
+// --- Node has been given the entry --------------------------------------------------------------------------------
+
+/** Before Node runs its entry: the same as `run`, but for what Node does itself. Gives what is wrong with the environment. */
+function register(own: OwnPlaces): Problem | null {
+  const read = options.readVariables(process.env);
+  if ('kind' in read) return read;
+  const file = registeredEntry();
+  const prepared = file === null || isHome(read) ? null : compiled.prepare({ kind: 'entry', file }, read, own.compiler);
+  if (prepared?.manifest.movable) home.replaceTexts(prepared.emitted);
+  if (file !== null) spread(prepared, read);
+  home.forgetFiles(ownFiles(own.starter));
+  return null;
+}
+
+/** What Node does with these is no app, or not its own work. */
+const NO_APP =
+  /^(-[ceip]+|--(check|eval|print|interactive|test|watch|watch-path|run|build-snapshot|prof-process)(=.*)?)$/;
+
+/** Null where there is no app to compile: no file, a tool from node_modules, a process that its parent spreads itself. */
+function registeredEntry(): string | null {
+  const given = process.argv[1];
+  if (given === undefined || process.execArgv.some((word) => NO_APP.test(word))) return null;
+  if (process.env.NODE_UNIQUE_ID !== undefined) return null;
+  const file = home.findMain(path.resolve(given));
+  if (file === null || file.split(path.sep).includes('node_modules')) return null;
+  return file;
+}
+
+export = { run, register };

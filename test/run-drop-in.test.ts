@@ -215,7 +215,7 @@ both(
   'standard input, read at once',
   app(`console.log(require('fs').readFileSync(0, 'utf8').toUpperCase());`, { stdin: 'text' }),
 );
-both('much output', app(`for (let i = 0; i < 20000; i++) console.log('line ' + i); process.exit(0);`));
+both('much output', app(`for (let i = 0; i < 20000; i++) console.log('line ' + i);`));
 both(
   'output that nobody reads',
   app(
@@ -225,6 +225,7 @@ both(
         await said('x');
         child.stdout.destroy();
       },
+      masked: (text) => text.replaceAll(/x+\n?/g, ''),
     },
   ),
 );
@@ -287,7 +288,7 @@ both(
 
 // --- servers -----------------------------------------------------------------------------------------------------------
 
-export function get(port: string, path: string): Promise<string> {
+function get(port: string, path: string): Promise<string> {
   return new Promise((resolve) => {
     const sent = request({ host: '127.0.0.1', port, path, agent: false }, (answer) => {
       let text = '';

@@ -1,0 +1,269 @@
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import test from 'ava';
+import { programFolder } from './support/drop-in.js';
+import { cliPath } from './support/run-cli.js';
+import { type Tree, tempFolder } from './support/temp-folder.js';
+
+// What `fluxion run` keeps on disk between starts: it is used only while it is what the app is.
+
+/** Two modules with cuts; what the app prints is told by its source, and by the cut that is defined in the text that runs. */
+const ROUTE = (word: string): string => `const fs = require('fs');
+let hits = 0;
+exports.get = (req, res) => { fs.stat('.', (error, found) => { hits++; res.json('${word}'); }); };
+exports.word = '${word}';
+`;
+const APP = `const app = require('express')();
+const route = require('./route');
+app.get('/', route.get);
+app.get('/heavy', (req, res) => { let sum = 0; for (let i = 0; i < 1e5; i++) sum += i; res.json(sum); });
+if (process.argv[2] === 'serve') app.listen(0, '127.0.0.1', function () { this.close(); });
+console.log(route.word, route.get.toString().includes('fluxionLoop'));
+`;
+
+interface App {
+  readonly folder: string;
+  readonly cache: string;
+  start(options?: StartOptions): SpawnSyncReturns<string>;
+  /** Folders with compiled programs, by name. */
+  compiled(): readonly string[];
+}
+
+interface StartOptions {
+  readonly words?: readonly string[];
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+  readonly env?: { readonly [name: string]: string };
+}
+
+function makeApp(t: ExecutionContext, files: Tree = {}): App {
+  const folder = programFolder(t, { 'package.json': '{}', 'app.js': APP, 'route.js': ROUTE('one'), ...files });
+  const cache = tempFolder(t);
+  return {
+    folder,
+    cache,
+    start: ({ words = [], args = ['app.js'], cwd = folder, env = {} } = {}) =>
+      spawnSync(process.execPath, [cliPath, 'run', ...words, ...args], {
+        cwd,
+        encoding: 'utf8',
+        env: { ...process.env, NODE_OPTIONS: '', FLUXION_CACHE: cache, ...env },
+      }),
+    compiled: () =>
+      keysIn(cache).flatMap((key) => readdirSync(join(cache, key)).filter((name) => /^[0-9a-f]{16}$/.test(name))),
+  };
+}
+
+function keysIn(cache: string): readonly string[] {
+  return readdirSync(cache).filter((name) => /^[0-9a-f]{24}$/.test(name));
+}
+
+/** The app runs as compiled, and says `word`. */
+function runs(t: ExecutionContext, app: App, word: string, options: StartOptions = {}): void {
+  const { stdout, stderr, status } = app.start(options);
+  t.deepEqual({ stdout, stderr, status }, { stdout: `${word} true\n`, stderr: '', status: 0 });
+}
+
+/** Old enough that size and time tell a change. */
+function age(...files: readonly string[]): void {
+  for (const file of files) utimesSync(file, 1e9, 1e9);
+}
+
+function currentFolder({ cache }: App): string {
+  const [key = ''] = keysIn(cache);
+  return join(cache, key, readFileSync(join(cache, key, 'current'), 'utf8'));
+}
+
+test('a second start compiles nothing', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  const [first] = app.compiled();
+  runs(t, app, 'one');
+  runs(t, app, 'one', { args: ['app.js', 'serve'] });
+  t.deepEqual(app.compiled(), [first]);
+});
+
+test('a changed module is compiled anew, also within one tick of the clock', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  for (const word of ['two', 'six', 'ten']) {
+    writeFileSync(join(app.folder, 'route.js'), ROUTE(word));
+    age(join(app.folder, 'route.js'));
+    runs(t, app, word);
+  }
+});
+
+test('a module that is touched is the same module', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  const before = app.compiled();
+  age(join(app.folder, 'route.js'));
+  runs(t, app, 'one');
+  t.deepEqual(app.compiled(), before);
+});
+
+test('a module that is gone', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  rmSync(join(app.folder, 'route.js'));
+  const { status, stderr } = app.start();
+  t.is(status, 1);
+  t.regex(stderr, /Cannot find module '.\/route'/);
+});
+
+test('a configuration that comes, changes and goes', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  const config = join(app.folder, 'fluxion.config.js');
+  writeFileSync(config, 'module.exports = { models: 1 };');
+  const wrong = app.start();
+  t.is(wrong.status, 2);
+  t.regex(wrong.stderr, /^error config\/invalid/);
+  writeFileSync(config, 'module.exports = { models: [] };');
+  runs(t, app, 'one');
+  rmSync(config);
+  runs(t, app, 'one');
+  t.true(app.compiled().length > 1);
+});
+
+test('package.json has a say in what a module is', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  writeFileSync(join(app.folder, 'package.json'), '{ "type": "commonjs" }');
+  runs(t, app, 'one');
+  t.is(app.compiled().length, 2);
+});
+
+for (const file of ['start.json', 'link.json', 'inputs.json', 'modules/route.js']) {
+  test(`what is broken is not used: ${file}`, (t) => {
+    const app = makeApp(t);
+    const breaks: readonly ((file: string) => void)[] = [
+      (broken) => truncateSync(broken, 20),
+      (broken) => truncateSync(broken),
+      (broken) => writeFileSync(broken, readFileSync(broken, 'utf8').replace(/[a-z]/, 'X')),
+      (broken) => rmSync(broken),
+    ];
+    for (const spoil of breaks) {
+      runs(t, app, 'one');
+      spoil(join(currentFolder(app), file));
+    }
+    runs(t, app, 'one', { args: ['app.js', 'serve'] });
+  });
+}
+
+test('a manifest of another version is not used', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  const before = app.compiled();
+  writeFileSync(join(currentFolder(app), 'inputs.json'), '{"version":2}');
+  runs(t, app, 'one');
+  t.is(app.compiled().length, before.length + 1);
+  writeFileSync(join(app.cache, keysIn(app.cache)[0] ?? '', 'current'), '../../elsewhere');
+  runs(t, app, 'one');
+});
+
+test('a cache that cannot be written to', (t) => {
+  const app = makeApp(t, { 'a-file': '' });
+  const elsewhere = tempFolder(t);
+  const run = (FLUXION_CACHE: string) => app.start({ env: { FLUXION_CACHE, TMPDIR: elsewhere, XDG_CACHE_HOME: '' } });
+  // Another one is found.
+  t.is(run(join(app.folder, 'a-file')).stdout, 'one true\n');
+  // Where there is none, it runs as it is.
+  const none = app.start({
+    words: ['--log-level', 'info'],
+    env: { FLUXION_CACHE: join(app.folder, 'a-file'), TMPDIR: join(app.folder, 'a-file') },
+  });
+  t.is(none.stdout, 'one false\n');
+  t.regex(
+    none.stderr,
+    /^fluxion info: the app runs as it is, on one thread: no folder for its cache can be written to .*\n$/,
+  );
+});
+
+test('a cache that others can write to is not trusted', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  chmodSync(app.cache, 0o777);
+  const { stdout } = app.start({ env: { TMPDIR: join(app.folder, 'app.js') } });
+  t.is(stdout, 'one false\n');
+});
+
+test('many starts at once', async (t) => {
+  const app = makeApp(t);
+  const env = { ...process.env, NODE_OPTIONS: '', FLUXION_CACHE: app.cache };
+  const children = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, [cliPath, 'run', 'app.js'], { cwd: app.folder, env }),
+  );
+  const outputs = await Promise.all(
+    children.map(async (child) => {
+      let text = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)));
+      await once(child, 'close');
+      return text;
+    }),
+  );
+  t.deepEqual(outputs, Array(4).fill('one true\n'));
+  runs(t, app, 'one');
+});
+
+test('the same file name in another folder is another app', (t) => {
+  const app = makeApp(t, { 'b/app.js': APP, 'b/route.js': ROUTE('two') });
+  runs(t, app, 'one');
+  runs(t, app, 'two', { cwd: join(app.folder, 'b') });
+  runs(t, app, 'one', { cwd: join(app.folder, 'b'), args: ['../app.js'] });
+  runs(t, app, 'one');
+});
+
+// --- compilers that fail ---------------------------------------------------------------------------------------------
+
+test('an app that cannot be compiled runs as it is, and says so if asked', (t) => {
+  const app = makeApp(t, {
+    'route.js': 'exports.get = () => {}; exports.word = "odd";\ntry { require("./odd"); } catch {}',
+    'odd.js': 'let b b;',
+  });
+  t.is(app.start().stdout, 'odd false\n');
+  const broken = makeApp(t, { 'app.js': 'let b b;' });
+  const { status, stderr } = broken.start({ words: ['--log-level', 'info'] });
+  t.is(status, 1);
+  t.regex(stderr, /^fluxion info: the app runs as it is, on one thread: it cannot be compiled; .*\n.*app\.js:1\n/);
+});
+
+// --- what is left behind ---------------------------------------------------------------------------------------------
+
+test('what nobody uses any more is dropped, what is in use is kept', (t) => {
+  const app = makeApp(t);
+  runs(t, app, 'one');
+  const first = currentFolder(app);
+  writeFileSync(join(first, `used-${process.pid}`), '');
+  for (const word of ['two', 'six']) {
+    writeFileSync(join(app.folder, 'route.js'), ROUTE(word));
+    runs(t, app, word);
+    if (word === 'two') age(currentFolder(app));
+  }
+  age(first);
+  writeFileSync(join(app.folder, 'route.js'), ROUTE('end'));
+  runs(t, app, 'end');
+  const left = app.compiled();
+  t.true(existsSync(first), 'a process that is alive uses it');
+  t.is(left.length, 3, 'replaced long ago and not in use: dropped; replaced just now: kept for who reads it');
+  rmSync(join(first, `used-${process.pid}`));
+  age(first);
+  const other = makeApp(t);
+  const ancient = join(app.cache, '0'.repeat(24));
+  spawnSync('mkdir', ['-p', join(ancient, '0'.repeat(16))]);
+  age(join(ancient, '0'.repeat(16)));
+  other.start({ env: { FLUXION_CACHE: app.cache } });
+  t.false(existsSync(ancient));
+  t.false(existsSync(first));
+});
