@@ -37,7 +37,7 @@ function run(words: readonly string[], own: OwnPlaces): Problem | null {
   const emitted = kind === 'flx' || prepared?.manifest.movable ? (prepared?.emitted ?? new Map()) : new Map();
   // Before the recorder looks at it: replicas are to have the same.
   process.argv.splice(1, process.argv.length - 1, entry, ...read.args);
-  if (isHome(read.options) || !prepared?.manifest.movable) sayAtHome(read.options.logLevel);
+  if (isHome(read.options) || prepared?.manifest.movable === false) sayAtHome(read.options.logLevel);
   spread(isHome(read.options) ? null : prepared, read.options);
   home.launch({ emitted, ownFiles: ownFiles(own.starter) });
   return null;
