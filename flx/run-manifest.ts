@@ -26,6 +26,8 @@ export interface StartModule {
 export interface LinkManifest {
   readonly version: 1;
   readonly fluxions: readonly LinkFluxion[];
+  /** For each module the names of variables that are changed after start-up. */
+  readonly changing: { readonly [module: ModuleId]: readonly string[] };
   /** For each module with an emitted text: [line, column, length] of what was put in, in terms of the original. */
   readonly inserts: { readonly [module: ModuleId]: readonly (readonly [number, number, number])[] };
 }

@@ -34,7 +34,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
     ...linkFluxion(fluxion, movable, made, promised, goingOn),
     connects: connectsOf(fluxion.id),
   }));
-  const link: LinkManifest = { version: 1, fluxions, inserts };
+  const link: LinkManifest = { version: 1, fluxions, changing: findChanging(program), inserts };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
 }
@@ -51,6 +51,15 @@ function emitModules(program: FluxionProgram, folder: string): ReadonlyMap<Modul
     if (module.cuts.length > 0) emitted.set(source.id, module);
   }
   return emitted;
+}
+
+/** What start-up alone sets is the same on all loops; what is touched by more is no business of those who may move. */
+function findChanging({ variables }: FluxionProgram): Record<ModuleId, string[]> {
+  const changing: Record<ModuleId, string[]> = {};
+  for (const { name, module, writes } of variables) {
+    if (writes.length > 0) changing[module] = [...(changing[module] ?? []), name];
+  }
+  return changing;
 }
 
 function findAllGoingOn({ sources, fluxions }: FluxionProgram): ReadonlySet<FluxionId> {

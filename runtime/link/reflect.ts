@@ -54,10 +54,22 @@ export class Reflector {
   }
 
   /** The variables around a function that some function there uses, inner ones first. */
-  variables(fn: object): ReadonlyMap<string, unknown> {
+  variables(fn: object, isWanted: (name: string) => boolean = () => true): ReadonlyMap<string, unknown> {
     const found = new Map<string, unknown>();
-    this.#withRemote([fn], (objectId) => this.#readScopes(objectId, found));
+    this.#withRemote([fn], (objectId) => this.#readScopes(objectId, isWanted, found));
     return found;
+  }
+
+  /** Null for a promise that is pending. */
+  settled(promise: object): { readonly value: unknown } | null {
+    const [found] = this.#withRemote([promise], (objectId) => {
+      const { internalProperties = [] } = this.#properties(objectId);
+      const read = (name: string) => internalProperties.find((property) => property.name === name)?.value;
+      if (read('[[PromiseState]]')?.value === 'pending') return null;
+      const result = read('[[PromiseResult]]');
+      return { value: result === undefined ? undefined : this.#localValue(result) };
+    });
+    return found ?? null;
   }
 
   close(): void {
@@ -74,7 +86,7 @@ export class Reflector {
     return url === undefined ? null : { url, line: location.lineNumber + 1, column: location.columnNumber + 1 };
   }
 
-  #readScopes(objectId: string, into: Map<string, unknown>): void {
+  #readScopes(objectId: string, isWanted: (name: string) => boolean, into: Map<string, unknown>): void {
     const { internalProperties = [] } = this.#properties(objectId);
     const scopes = internalProperties.find(({ name }) => name === '[[Scopes]]')?.value?.objectId;
     if (scopes === undefined) return;
@@ -83,7 +95,7 @@ export class Reflector {
       // The last one is the global object: its properties are no variables of anybody.
       if (id === undefined || !/^\d+$/.test(scope.name) || isGlobal(scope.value)) continue;
       for (const { name, value } of this.#properties(id).result) {
-        if (value !== undefined && !into.has(name)) into.set(name, this.#localValue(value));
+        if (value !== undefined && !into.has(name) && isWanted(name)) into.set(name, this.#localValue(value));
       }
     }
   }

@@ -1,0 +1,29 @@
+/**
+ * Reads: functions of this loop that may run on others, start.json and link.json.
+ * Gives: what each of them reaches, as `reach.ts` tells it; and in which variable two loops differ.
+ */
+import { fileURLToPath } from 'node:url';
+import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
+import { Reach } from './reach.js';
+import type { Reflector } from './reflect.js';
+
+/** Names and texts, as they cross between loops. */
+export type Reached = readonly (readonly [name: string, told: string])[];
+
+export function makeReach(reflector: Reflector, start: StartManifest, link: LinkManifest): (fn: object) => Reached {
+  const ids = new Map(start.modules.map(({ source, id }) => [source, id]));
+  const idOf = (url: string) => ids.get(url.startsWith('file:') ? fileURLToPath(url.replace(/[?#].*$/s, '')) : url);
+  const changing = new Map(Object.entries(link.changing).map(([id, names]) => [id, new Set(names)]));
+  const reach = new Reach(reflector, {
+    isApp: (url) => idOf(url) !== undefined,
+    changes: (url, name) => changing.get(idOf(url) ?? '')?.has(name) ?? false,
+  });
+  return (fn) => [...reach.of(fn)];
+}
+
+/** The first variable that is not the same; null where all are. */
+export function findDifference(here: Reached, there: Reached): string | null {
+  const other = new Map(there);
+  for (const [name, told] of here) if (other.get(name) !== told) return name;
+  return here.length === there.length ? null : (there.find(([name]) => !here.some(([own]) => own === name))?.[0] ?? '');
+}

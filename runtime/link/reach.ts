@@ -1,0 +1,159 @@
+/**
+ * Reads: a function of the running program.
+ * Gives: what it can reach from there, as one short text for each variable that it names: code by its place, data by its
+ *        content, recursively. A home and a replica in which these texts are the same went through the same start-up,
+ *        as far as this function is concerned.
+ *
+ * Variables that the program changes while it serves are left out: fluxions that touch these do not leave their owner.
+ * Objects of packages and of Node are told by their class only: models say what may be repeated of them.
+ */
+import { createHash } from 'node:crypto';
+import { types } from 'node:util';
+import type { FunctionPlace, Reflector } from './reflect.js';
+
+export interface ReachOptions {
+  /** A file of the app, which can be looked into. */
+  isApp(url: string): boolean;
+  /** Some code changes this variable after start-up. */
+  changes(url: string, name: string): boolean;
+}
+
+const NONE: ReadonlyMap<string, unknown> = new Map();
+const NAMES = /[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*/gu;
+
+/** Beyond this nothing is proven any more. */
+const MOST_NODES = 300_000;
+const MOST_FUNCTIONS = 3_000;
+
+/** One answer: what has been met in it is told once. */
+interface Told {
+  readonly objects: Map<object, number>;
+  readonly functions: Set<object>;
+}
+
+interface FunctionFacts {
+  /** Null for functions of Node and V8. */
+  readonly place: FunctionPlace | null;
+  readonly variables: ReadonlyMap<string, unknown>;
+}
+
+export class Reach {
+  readonly #reflector: Reflector;
+  readonly #options: ReachOptions;
+  /** Asked for once: that is what costs time. */
+  readonly #facts = new Map<object, FunctionFacts>();
+  #nodes = 0;
+
+  constructor(reflector: Reflector, options: ReachOptions) {
+    this.#reflector = reflector;
+    this.#options = options;
+  }
+
+  /** By variable, of those that the function's own text names. */
+  of(fn: object): ReadonlyMap<string, string> {
+    const told: Told = { objects: new Map(), functions: new Set([fn]) };
+    const { variables } = this.#factsOf(fn);
+    return new Map([...variables].map(([name, value]) => [name, short(this.#tell(value, told))]));
+  }
+
+  #factsOf(fn: object): FunctionFacts {
+    const known = this.#facts.get(fn);
+    if (known !== undefined) return known;
+    const place = this.#reflector.locate([fn])[0] ?? null;
+    const facts = { place, variables: place === null ? NONE : this.#variables(fn, place) };
+    this.#facts.set(fn, facts);
+    return facts;
+  }
+
+  #variables(fn: object, { url }: FunctionPlace): ReadonlyMap<string, unknown> {
+    if (!this.#options.isApp(url)) return NONE;
+    const named = new Set(Function.prototype.toString.call(fn).match(NAMES));
+    return this.#reflector.variables(fn, (name) => named.has(name) && !this.#options.changes(url, name));
+  }
+
+  #tell(value: unknown, told: Told): string {
+    if (++this.#nodes > MOST_NODES) return unlike('too much');
+    if (typeof value === 'function') return this.#tellFunction(value, told);
+    if (typeof value !== 'object' || value === null) return tellPrimitive(value);
+    const known = told.objects.get(value);
+    if (known !== undefined) return `#${known}`;
+    told.objects.set(value, told.objects.size);
+    if (types.isProxy(value)) return 'proxy';
+    if (types.isPromise(value)) return this.#tellPromise(value, told);
+    return this.#tellObject(value, told);
+  }
+
+  #tellFunction(fn: object, told: Told): string {
+    const { place, variables } = this.#factsOf(fn);
+    if (place === null) return `native ${String(Reflect.get(fn, 'name'))}`;
+    const at = `${place.url}:${place.line}:${place.column}`;
+    if (told.functions.has(fn)) return at;
+    told.functions.add(fn);
+    if (this.#facts.size > MOST_FUNCTIONS) return unlike('too many functions');
+    return `${at}{${[...variables].map(([name, inner]) => `${name}=${this.#tell(inner, told)}`).join()}}`;
+  }
+
+  /** One that waits here for what start-up began would wait for ever. */
+  #tellPromise(promise: object, told: Told): string {
+    const settled = this.#reflector.settled(promise);
+    return settled === null ? unlike('a promise that is pending') : `promise(${this.#tell(settled.value, told)})`;
+  }
+
+  #tellObject(value: object, told: Told): string {
+    if (types.isDate(value)) return `date ${value.getTime()}`;
+    if (types.isRegExp(value)) return `regexp ${String(value)}`;
+    if (ArrayBuffer.isView(value))
+      return `bytes ${hash(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))}`;
+    if (types.isMap(value)) return `map(${[...value].map((entry) => this.#tell(entry, told)).join()})`;
+    if (types.isSet(value)) return `set(${[...value].map((item) => this.#tell(item, told)).join()})`;
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) {
+      return `{${this.#tellProperties(value, told)}}`;
+    }
+    return this.#tellInstance(value, prototype, told);
+  }
+
+  #tellInstance(value: object, prototype: unknown, told: Told): string {
+    const maker: unknown =
+      typeof prototype === 'object' && prototype !== null ? Reflect.get(prototype, 'constructor') : null;
+    if (typeof maker !== 'function') return 'an instance';
+    const { place } = this.#factsOf(maker);
+    if (place === null) return `a ${maker.name}`;
+    // Its methods are in the text of its class.
+    if (this.#options.isApp(place.url))
+      return `a ${this.#tellFunction(maker, told)}{${this.#tellProperties(value, told)}}`;
+    return `a ${place.url}:${place.line}:${place.column}`;
+  }
+
+  #tellProperties(value: object, told: Told): string {
+    const parts: string[] = [];
+    for (const key of Object.keys(value)) {
+      const found = Object.getOwnPropertyDescriptor(value, key);
+      parts.push(`${key}:${found !== undefined && 'value' in found ? this.#tell(found.value, told) : 'accessor'}`);
+    }
+    return parts.join();
+  }
+}
+
+function tellPrimitive(value: unknown): string {
+  return typeof value === 'string'
+    ? JSON.stringify(value)
+    : Object.is(value, -0)
+      ? '-0'
+      : `${typeof value} ${String(value)}`;
+}
+
+let count = 0;
+
+/** Like nothing else, on no loop. */
+function unlike(what: string): string {
+  return `${what} ${process.pid} ${performance.now()} ${count++}`;
+}
+
+function short(text: string): string {
+  return text.length <= 60 ? text : hash(text);
+}
+
+function hash(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('base64url').slice(0, 22);
+}
