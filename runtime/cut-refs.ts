@@ -18,11 +18,7 @@ export class CutRefs implements Refs {
   /** Exchanges that were named, in order. */
   readonly named = new Set<number>();
 
-  constructor(
-    app: AppNames,
-    partsOf: (id: number) => Parts | undefined,
-    idOf: (thing: object) => number | undefined,
-  ) {
+  constructor(app: AppNames, partsOf: (id: number) => Parts | undefined, idOf: (thing: object) => number | undefined) {
     this.#app = app;
     this.#partsOf = partsOf;
     this.#idOf = idOf;

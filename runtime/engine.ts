@@ -24,8 +24,8 @@ import { Counts, Report } from './report.js';
 import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
-import { weigh } from './weigh.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
+import { weigh } from './weigh.js';
 
 export interface EngineContext {
   /** Null where nothing may move: there is only something to report then. */
@@ -237,7 +237,8 @@ class Engine {
 
   #gaveUp(reason: string): void {
     const others = this.#replicas.list().length;
-    const consequence = others === 0 ? 'which serves alone' : `and ${others} other that there ${others === 1 ? 'is' : 'are'}`;
+    const consequence =
+      others === 0 ? 'which serves alone' : `and ${others} other that there ${others === 1 ? 'is' : 'are'}`;
     const text = `no further thread can run this app beside the main one, ${consequence}: ${reason}`;
     if (this.#hadReplica) this.#log.warn(text);
     else this.#log.info(text);

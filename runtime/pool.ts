@@ -15,18 +15,14 @@ export interface Thread {
   readonly started: Promise<void>;
   /** Share of its time in which it did something. */
   busy(): number;
-  /** Why it ended, as far as Node says; null while that is not known. */
-  ending(): string | null;
   /** Ends the thread, whatever it is doing; its port is closed when it has ended. */
   terminate(): void;
 }
 
 export class ThreadPool {
   readonly #pool: Piscina;
-  readonly #seen = new WeakSet<Worker>();
   /** Threads that have a replica, or had one: a thread is never used for a second. */
   readonly #used = new WeakSet<Worker>();
-  readonly #endings = new WeakMap<Worker, string>();
 
   constructor(threads: number, env: NodeJS.ProcessEnv) {
     this.#pool = new Piscina({
@@ -42,12 +38,16 @@ export class ThreadPool {
     this.#pool.on('error', () => {});
   }
 
-  start(setup: ReplicaSetup): Thread {
+  /** `died` is told why a thread ended before its time, as far as Node says; its port may be closed by then. */
+  start(setup: ReplicaSetup, died: (error: Error & { readonly code?: string }) => void): Thread {
     const { port1, port2 } = new MessageChannel();
     const begun = new Int32Array(new SharedArrayBuffer(4));
     const stop = new AbortController();
     let worker: Worker | null = null;
-    const taken = (chosen: Worker): void => void (worker = chosen);
+    const taken = (chosen: Worker): void => {
+      worker = chosen;
+      chosen.once('error', died);
+    };
     const task = { [Piscina.queueOptionsSymbol]: taken, setup, port: port2, begun };
     const started: Promise<void> = this.#pool.run(task, { transferList: [port2], signal: stop.signal });
     started.catch(() => port1.close());
@@ -56,7 +56,6 @@ export class ThreadPool {
       begun,
       started,
       busy: () => worker?.performance.eventLoopUtilization().utilization ?? 0,
-      ending: () => (worker === null ? null : (this.#endings.get(worker) ?? null)),
       terminate: () => {
         if (worker === null) stop.abort();
         else void worker.terminate();
@@ -66,7 +65,6 @@ export class ThreadPool {
 
   /** Called at once where a thread is there, later where one is still being made. */
   #choose<T extends object>(task: object, workers: readonly T[]): T | null {
-    this.#watch();
     for (const candidate of workers) {
       const info = infoOf(candidate);
       if (info === null || this.#used.has(info.worker)) continue;
@@ -78,17 +76,6 @@ export class ThreadPool {
       return candidate;
     }
     return null;
-  }
-
-  #watch(): void {
-    for (const worker of this.#pool.threads) {
-      if (this.#seen.has(worker)) continue;
-      this.#seen.add(worker);
-      worker.once('error', (error: Error & { readonly code?: string }) => {
-        const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-        this.#endings.set(worker, isFull ? 'it was out of memory' : 'of an error that nobody caught');
-      });
-    }
   }
 
   /** Ends all threads. */

@@ -174,9 +174,11 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
     channel.send(message);
     channel.flush();
   };
+  let isCrashing = false;
   firewall.lift({
     exit(code) {
-      now({ kind: 'exit', code });
+      // Node itself ends a thread this way after an error.
+      if (!isCrashing) now({ kind: 'exit', code });
       return endThread();
     },
     output: (fd, chunk) => channel.send({ kind: 'output', fd, chunk }),
@@ -190,6 +192,7 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
   for (const event of heard) process.on(event, (error, origin) => now(uncaught(event, error, String(origin))));
   if (heard.includes('uncaughtException')) return;
   process.on('uncaughtExceptionMonitor', (error) => {
+    isCrashing = true;
     now({ kind: 'crash', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   });
 }

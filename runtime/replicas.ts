@@ -23,6 +23,7 @@ const MOST_FAILED_STARTS = 3;
 const SOON_MS = 2_000;
 const LONGEST_PAUSE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
+const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /** So many runs may wait in a replica's own queue, by what one costs: enough to keep it busy until more can come, and few
  *  enough that work is still at home when another loop has nothing to do. */
@@ -145,8 +146,12 @@ export class Replicas {
   async #begin(id: string): Promise<void> {
     const [pool, setup] = await Promise.all([this.#pool(), this.#setup()]);
     if (this.#isOver) return;
-    const thread = pool.start({ ...setup, id });
     let failed = 'its thread ended while the app was being started in it';
+    const thread = pool.start({ ...setup, id }, ({ code, message }) => {
+      failed = message;
+      // Its own errors it tells of by itself.
+      if (code === OUT_OF_MEMORY) this.#log.error(`${id} ran out of memory, and is replaced`);
+    });
     const channel = new Channel<ToReplica, ToHome>(thread.port, {
       window: WINDOW,
       ackEvery: ACK_EVERY,
@@ -160,7 +165,7 @@ export class Replicas {
       closed: () => {
         clearTimeout(timer);
         if (replica.isReady || replica.isEnding) this.#gone(replica);
-        else this.#startFailed(replica, thread.ending() ?? failed);
+        else this.#startFailed(replica, failed);
       },
       ...(this.#events.weigh === null ? {} : { weigh: this.#events.weigh }),
     });
@@ -213,9 +218,6 @@ export class Replicas {
     replica.isReady = false;
     replica.isEnding = true;
     this.#all = this.#all.filter((each) => each !== replica);
-    const reason = replica.thread.ending();
-    // Its own error has been told of as it came.
-    if (reason?.includes('memory')) this.#log.error(`${replica.id} has ended, and is replaced: ${reason}`);
     // One that nobody had asked for anything ended by itself, and so may the next.
     const hasFailed = replica.active === 0 && performance.now() - replica.since < SOON_MS;
     this.#events.gone(replica);

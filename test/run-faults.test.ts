@@ -22,7 +22,7 @@ const server = app.listen(0, () => console.log('port ' + server.address().port))
 `;
 const EAGER = ['--placement', 'eager', '--threads', '2'];
 
-test('an error that nobody catches ends a replica: its requests are run again, once each', async (t) => {
+test.serial('an error that nobody catches ends a replica: its requests are run again, once each', async (t) => {
   const app = await ServedApp.serve(t, { 'app.js': APP }, { flags: EAGER, replicas: 2 });
   const all = app.many(300, (n) => (n % 3 === 0 ? `/work/${n}` : `/wait/${n}`));
   const killers = Array.from({ length: 3 }, () => app.get('/late'));
@@ -35,7 +35,7 @@ test('an error that nobody catches ends a replica: its requests are run again, o
   t.true(fluxionOf(report, 'get_late').reruns >= 3);
 });
 
-test('what the outside has seen is not done a second time: such a request gets one 500', async (t) => {
+test.serial('what the outside has seen is not done a second time: such a request gets one 500', async (t) => {
   const app = await ServedApp.serve(t, { 'app.js': APP }, { flags: EAGER, replicas: 2 });
   const all = app.many(200, (n) => `/write/${n}`);
   const killers = Array.from({ length: 4 }, (_, n) => app.get(`/late-effect/k${n}`));
@@ -51,7 +51,7 @@ test('what the outside has seen is not done a second time: such a request gets o
   t.is((await app.get('/wait/1')).status, 200);
 });
 
-test('an endless loop on a replica is ended after --max-block-ms, and nobody else is hurt', async (t) => {
+test.serial('an endless loop on a replica is ended after --max-block-ms, and nobody else is hurt', async (t) => {
   const flags = [...EAGER, '--max-block-ms', '600'];
   const app = await ServedApp.serve(t, { 'app.js': APP }, { flags, replicas: 2 });
   const killer = app.get('/loop');
@@ -62,7 +62,7 @@ test('an endless loop on a replica is ended after --max-block-ms, and nobody els
   t.is((await app.get('/wait/1')).status, 200);
 });
 
-test('a replica that runs out of memory is replaced', async (t) => {
+test.serial('a replica that runs out of memory is replaced', async (t) => {
   const env = { NODE_OPTIONS: '--max-old-space-size=80' };
   const app = await ServedApp.serve(t, { 'app.js': APP }, { flags: EAGER, replicas: 2, env });
   const killer = app.get('/fill');
@@ -74,15 +74,17 @@ test('a replica that runs out of memory is replaced', async (t) => {
   t.is((await app.get('/wait/1')).status, 200);
 });
 
-test('process.exit in a handler ends the program', async (t) => {
+test.serial('process.exit in a handler ends the program', async (t) => {
   const app = await ServedApp.serve(t, { 'app.js': APP }, { flags: EAGER, replicas: 2 });
   await t.throwsAsync(app.get('/exit'));
   t.is((await app.ended).code, 3);
 });
 
-test('a replica that cannot start is given up with one line, and home serves', async (t) => {
-  const source = APP.replace('const app =', "if (!require('worker_threads').isMainThread || process.env.DIE) throw new Error('not in a thread');\nconst app =")
-    .replace('let count', "require('v8').setFlagsFromString('--no-opt');\nlet count");
+test.serial('a replica that cannot start is given up with one line, and home serves', async (t) => {
+  const source = APP.replace(
+    'const app =',
+    "if (!require('worker_threads').isMainThread || process.env.DIE) throw new Error('not in a thread');\nconst app =",
+  ).replace('let count', "require('v8').setFlagsFromString('--no-opt');\nlet count");
   const app = await ServedApp.serve(t, { 'app.js': source }, { flags: EAGER });
   t.is((await app.get('/work/1')).status, 200);
   t.is((await app.get('/count')).text, '1');
@@ -96,7 +98,11 @@ process.on('uncaughtException', (error, origin) => { seen += 1; console.log('hea
 process.on('unhandledRejection', (reason) => { seen += 1; console.log('heard ' + seen + ' ' + reason.message); });
 app.get('/reject', (req, res) => { Promise.reject(new Error('rejected')); res.send('ok'); });
 `;
-  const app = await ServedApp.serve(t, { 'app.js': APP.replace('let count', `${heard}let count`) }, { flags: EAGER, replicas: 2 });
+  const app = await ServedApp.serve(
+    t,
+    { 'app.js': APP.replace('let count', `${heard}let count`) },
+    { flags: EAGER, replicas: 2 },
+  );
   const late = app.get('/late').catch(() => null);
   await app.says(/heard 1 thrown late uncaughtException/);
   t.is((await app.get('/reject')).text, 'ok');
@@ -109,7 +115,7 @@ app.get('/reject', (req, res) => { Promise.reject(new Error('rejected')); res.se
   await late;
 });
 
-test('a report says what ran where', async (t) => {
+test.serial('a report says what ran where', async (t) => {
   const app = await ServedApp.serve(t, { 'app.js': APP }, { flags: EAGER, replicas: 2 });
   await app.many(40, (n) => `/work/${n}`);
   await app.many(10, () => '/count');
