@@ -7,6 +7,7 @@
  *     send ─┼─> [taken, message, message, …] ─ port ─┼─> receive      a frame begins with how many messages
  *     send ─┘                                        └─> receive      its sender has taken since its last frame
  */
+import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 import type { Transferable } from 'node:worker_threads';
 
@@ -25,13 +26,20 @@ export interface ChannelOptions<In> {
   closed(): void;
   /** How many messages may wait on the other side before `isFull`. */
   readonly window: number;
+  /** So many messages are taken before the other side is told, when there is nothing else to tell it. */
+  readonly ackEvery: number;
+  /** All that came at once has been received: the other side has got on. */
+  took?(): void;
+  /** Of each message that is sent or received, where somebody wants to know. */
+  weigh?(message: unknown): void;
 }
 
-/** The genuine one: an app, and the firewall, may put others in its place later. */
+/** The genuine ones: an app, and the firewall, may put others in their place later. */
 const { setImmediate } = timers;
+const now = performance.now.bind(performance);
 
-/** So many messages are taken before the other side is told, when there is nothing else to tell it. */
-const ACK_EVERY = 64;
+/** What is ready to be sent waits no longer for what this loop computes. */
+const LONG_MS = 1;
 
 export class Channel<Out, In> {
   readonly #wire: Wire;
@@ -74,6 +82,7 @@ export class Channel<Out, In> {
     if (!this.#isOpen) return;
     this.#sent++;
     this.#waiting++;
+    this.#options.weigh?.(message);
     if (this.#frame === null) this.#begin();
     this.#frame?.push(message);
     if (transfer !== undefined) this.#transfer.push(...transfer);
@@ -103,12 +112,21 @@ export class Channel<Out, In> {
   }
 
   #receive(frame: readonly [number, ...In[]]): void {
+    const { receive, took, weigh, ackEvery } = this.#options;
     this.#waiting -= frame[0];
+    let begin = now();
     for (let index = 1; index < frame.length; index++) {
+      const message = frame[index] as In;
       this.#taken++;
-      this.#options.receive(frame[index] as In);
+      weigh?.(message);
+      receive(message);
+      const end = now();
+      // The turn ends when all messages that are there have been received; each may be a handler that computes for long.
+      if (end - begin >= LONG_MS) this.flush();
+      begin = end;
     }
-    if (this.#taken >= ACK_EVERY && this.#frame === null) this.#begin();
+    took?.();
+    if (this.#taken >= ackEvery && this.#frame === null) this.#begin();
   }
 
   #close(): void {

@@ -5,7 +5,7 @@
 import type { Refs } from './codec.js';
 import type { AppNames } from './link/app-names.js';
 
-export interface ExchangeParts {
+export interface Parts {
   readonly req: object;
   readonly res: object;
   readonly next: unknown;
@@ -13,16 +13,12 @@ export interface ExchangeParts {
 
 export class CutRefs implements Refs {
   readonly #app: AppNames;
-  readonly #partsOf: (id: number) => ExchangeParts | undefined;
+  readonly #partsOf: (id: number) => Parts | undefined;
   readonly #idOf: (thing: object) => number | undefined;
   /** Exchanges that were named, in order. */
   readonly named = new Set<number>();
 
-  constructor(
-    app: AppNames,
-    partsOf: (id: number) => ExchangeParts | undefined,
-    idOf: (thing: object) => number | undefined,
-  ) {
+  constructor(app: AppNames, partsOf: (id: number) => Parts | undefined, idOf: (thing: object) => number | undefined) {
     this.#app = app;
     this.#partsOf = partsOf;
     this.#idOf = idOf;
@@ -40,7 +36,8 @@ export class CutRefs implements Refs {
     const [, id, part] = /^(\d+):(req|res|next)$/.exec(String(name)) ?? [];
     if (id === undefined) return this.#app.thingOf(String(name));
     const parts = this.#partsOf(Number(id));
-    if (parts === undefined) throw new Error(`the exchange ${id} is over`);
+    // Nobody there has it any more, so nobody can ask for it.
+    if (parts === undefined) return undefined;
     return part === 'req' ? parts.req : part === 'res' ? parts.res : parts.next;
   }
 }

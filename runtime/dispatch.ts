@@ -2,25 +2,40 @@
  * Home's side of what runs elsewhere: sends work to replicas, applies what comes back, and runs again what a lost replica
  * left behind, where that is safe.
  *
- *     stub, cut ─> work ─┬─> here
- *                        └─> a replica ─> steps on the real response, `next`, a result, an error
+ *     stub, cut ─> work ─> [waiting: first come, first served] ─> a replica with room ─> steps on the real response, `next`,
+ *                             ^            ^                          │                  a result, an error
+ *                             │            └── had not begun ─────── it dies
+ *                             └─ suspects: each alone ── had begun ───┘
  */
+import timers from 'node:timers';
 import { CannotTravel, decode } from './codec.js';
-import { CutRefs } from './cut-refs.js';
+import { CutRefs, type Parts as ExchangeParts } from './cut-refs.js';
 import { HomeExchange, type Outcome } from './http-bridge/index.js';
 import { AppNames } from './link/app-names.js';
 import type { Log } from './log.js';
-import type { ResultMessage, RunId, ToHome } from './messages.js';
+import type { ResultMessage, RunId, RunMessage, ToHome } from './messages.js';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
-import type { Scheduler } from './scheduler.js';
+import { expectedMs, type Scheduler } from './scheduler.js';
 import type { FluxionState, Work } from './work.js';
 
+const { setTimeout } = timers;
+
+/** What a replica died of may kill the next as well, so it is run alone; if that goes well for so long, it was another. */
+const SUSPECT_MS = 1_000;
+const MOST_ATTEMPTS = 3;
+
 export interface DispatchOptions {
-  readonly scheduler: () => Scheduler<Replica>;
+  readonly scheduler: Scheduler;
   readonly replicas: () => readonly Replica[];
   /** Will there be another replica? */
   readonly expectsMore: () => boolean;
+  /** None is there, and one would be of use. */
+  readonly wanted: () => void;
+  /** How much work may wait at home, for each replica. */
+  readonly mostWaiting: number;
+  /** Fluxions of replicas go on at home: their messages may name exchanges that are long over. */
+  readonly keepsParts: boolean;
   readonly counts: Counts;
   readonly log: Log;
 }
@@ -31,18 +46,31 @@ interface Run {
   readonly work: Work;
   readonly replica: Replica;
   exchange: HomeExchange | null;
+  /** Its place in the order in which the replica begins what it is sent. */
+  at: number;
   /** The outside may have seen something of it. */
   hasEffect: boolean;
+  /** The chain goes on at home: whatever becomes of the replica, the answer comes from here. */
+  isHandedOn: boolean;
+  isHarmless: boolean;
+  awaitsResult: boolean;
 }
+
+export type Offer = 'away' | 'home' | 'full';
 
 export class Dispatcher {
   readonly #options: DispatchOptions;
   readonly #runs = new Map<RunId, Run>();
   /** Runs of which the costs are not known yet: that may be later than their end. */
-  readonly #uncounted = new Map<RunId, FluxionState>();
+  readonly #uncounted = new Map<RunId, { readonly state: FluxionState; readonly replica: Replica }>();
   readonly #names = new WeakMap<Replica, AppNames>();
-  /** Work whose replica died while no other was there. */
-  #orphans: Work[] = [];
+  readonly #kept = new Map<RunId, { readonly parts: ExchangeParts; readonly replica: Replica }>();
+  /** Responses that a replica works with. */
+  readonly #away = new WeakMap<object, Run>();
+  /** In the order in which they came; a Set, as works also leave from the middle. */
+  #waiting = new Set<Work>();
+  readonly #suspects: Work[] = [];
+  #isPumping = false;
   #count = 0;
 
   constructor(options: DispatchOptions) {
@@ -58,31 +86,127 @@ export class Dispatcher {
   }
 
   /** What a message from this replica may name: its exchanges, which home holds. */
-  refsFor(replica: Replica): CutRefs {
-    const partsOf = (id: RunId) => {
+  refsFor(replica: Replica, exchanges: readonly RunId[]): CutRefs {
+    const partsOf = (id: RunId): ExchangeParts | undefined => {
       const run = this.#runs.get(id);
-      return run?.replica === replica ? (run.exchange?.side ?? undefined) : undefined;
+      if (run?.replica === replica) return run.exchange?.side;
+      const kept = this.#kept.get(id);
+      return kept?.replica === replica ? kept.parts : undefined;
     };
-    return new CutRefs(this.namesOf(replica), partsOf, () => undefined);
+    const idOf = (thing: object): RunId | undefined =>
+      exchanges.find((id) => {
+        const { req, res, next } = partsOf(id) ?? {};
+        return thing === req || thing === res || thing === next;
+      });
+    return new CutRefs(this.namesOf(replica), partsOf, idOf);
   }
 
-  send(replica: Replica, work: Work): void {
-    const run: Run = { id: ++this.#count, work, replica, exchange: null, hasEffect: false };
+  /** A replica has this response in hands, and home must not touch it meanwhile. */
+  isAway(res: object): boolean {
+    const run = this.#away.get(res);
+    return run !== undefined && !run.isHandedOn && this.#runs.get(run.id) === run;
+  }
+
+  // --- to replicas ----------------------------------------------------------------------------------------------------
+
+  /** Where this work would go. */
+  offer(state: FluxionState, canRun: (replica: Replica) => boolean): Offer {
+    const replicas = this.#options.replicas();
+    if (!replicas.some((each) => each.isReady && canRun(each))) {
+      this.#options.wanted();
+      // What has once left home may be what home could not bear, so it waits for the replica that is being started.
+      return state.hasLeft && this.#options.expectsMore() ? 'away' : 'home';
+    }
+    return this.#waiting.size >= this.#options.mostWaiting * replicas.length ? 'full' : 'away';
+  }
+
+  submit(work: Work): void {
+    work.state.hasLeft = true;
+    this.#waiting.add(work);
+    this.pump();
+  }
+
+  /** Sends what there is room for. */
+  pump(): void {
+    if (this.#isPumping || (this.#waiting.size === 0 && this.#suspects.length === 0)) return;
+    this.#isPumping = true;
+    try {
+      this.#pumpSuspects();
+      for (const work of this.#waiting) {
+        const replica = this.#pick(work);
+        if (replica === 'full' || replica === 'later') break;
+        this.#waiting.delete(work);
+        if (replica === null) work.runHere();
+        else this.#send(replica, work);
+      }
+    } finally {
+      this.#isPumping = false;
+    }
+  }
+
+  #pick(work: Work): Replica | 'full' | 'later' | null {
+    const cost = expectedMs(work.state.movable);
+    let best: Replica | null = null;
+    let isAny = false;
+    for (const replica of this.#options.replicas()) {
+      if (!replica.isReady || !work.canRunOn(replica)) continue;
+      isAny = true;
+      if (replica.hasRoom(cost) && (best === null || replica.active < best.active)) best = replica;
+    }
+    if (best !== null) return best;
+    if (isAny) return 'full';
+    return this.#options.replicas().length === 0 && this.#options.expectsMore() ? 'later' : null;
+  }
+
+  #pumpSuspects(): void {
+    const replicas = this.#options.replicas();
+    for (const replica of replicas) {
+      const at = this.#suspects.findIndex((work) => replica.isQuiet && work.canRunOn(replica));
+      const [work] = at === -1 ? [] : this.#suspects.splice(at, 1);
+      if (work !== undefined) this.#send(replica, work, true);
+    }
+    if (replicas.length > 0 || this.#options.expectsMore()) return;
+    // It would be home's turn to die.
+    for (const work of this.#suspects.splice(0)) this.#fail(work, 'no other thread is left to run it');
+  }
+
+  #send(replica: Replica, work: Work, isSuspect = false): void {
+    const marks = { hasEffect: false, isHandedOn: false, isHarmless: false, awaitsResult: work.awaitsResult };
+    const run: Run = { id: ++this.#count, work, replica, exchange: null, at: 0, ...marks };
     const { id } = run;
     try {
       if (work.parts !== null) run.exchange = this.#exchange(run, work.parts);
       const message = work.message(replica, id, run.exchange?.envelope ?? null);
       this.#runs.set(id, run);
-      this.#uncounted.set(id, work.state);
+      this.#uncounted.set(id, { state: work.state, replica });
+      if (work.state.fluxion.kind === 'start' && work.parts !== null) {
+        this.#options.counts.request(work.parts.req, replica.id);
+      }
+      if (work.parts !== null) this.#away.set(work.parts.res, run);
       replica.active++;
+      run.at = ++replica.sent;
+      if (isSuspect) this.#guard(run);
       replica.channel.send(message);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
       run.exchange?.restore();
       // What is wrong with the request itself says nothing of the next one.
-      if (error.path !== 'req') this.#keepHome(work.state, error.path, error.why);
+      if (error.path !== 'req') this.keepHome(work.state, error.path, error.why);
       work.runHere();
     }
+  }
+
+  #guard(run: Run): void {
+    const { replica } = run;
+    replica.suspect = run;
+    const timer = setTimeout(() => {
+      if (replica.suspect !== run) return;
+      replica.suspect = null;
+      replica.harmless++;
+      run.isHarmless = true;
+      this.pump();
+    }, SUSPECT_MS);
+    timer.unref();
   }
 
   #exchange(run: Run, parts: NonNullable<Work['parts']>): HomeExchange {
@@ -102,11 +226,12 @@ export class Dispatcher {
       case 'next':
       case 'threw':
       case 'rejected':
+        run.isHandedOn = true;
         work.settle(outcome);
         return;
       case 'lost':
         // The request is served; but listeners at home may have wanted what is missing.
-        this.#keepHome(work.state, outcome.what, outcome.why);
+        this.keepHome(work.state, outcome.what, outcome.why);
         return;
       case 'cannot-travel':
         this.#cannotTravel(run, outcome.what, outcome.why, outcome.untouched);
@@ -115,13 +240,13 @@ export class Dispatcher {
   }
 
   #cannotTravel(run: Run, what: string, why: string, untouched: boolean): void {
-    this.#keepHome(run.work.state, what, why);
+    this.keepHome(run.work.state, what, why);
     this.#forget(run);
     if (untouched && !run.hasEffect) run.work.runHere();
     else this.#fail(run.work, `${what} cannot travel: ${why}`);
   }
 
-  #keepHome(state: FluxionState, what: string, why: string): void {
+  keepHome(state: FluxionState, what: string, why: string): void {
     if (state.staysHome) return;
     state.staysHome = true;
     const { id, module, line } = state.fluxion;
@@ -131,7 +256,9 @@ export class Dispatcher {
 
   #fail(work: Work, why: string): void {
     const { id, module, line } = work.state.fluxion;
-    const { req } = work.parts ?? {};
+    const { req, res } = work.parts ?? {};
+    // It was answered after all; only what comes behind that is lost.
+    if (res?.writableEnded === true) return work.over();
     const what = req === undefined ? 'a message' : `${req.method} ${req.url}`;
     const place = `"${id}" (${module}:${line})`;
     this.#options.log.error(`${what}: the answer was lost, and it is not safe to run ${place} again: ${why}`);
@@ -149,7 +276,10 @@ export class Dispatcher {
         this.#result(message);
         return;
       case 'effect':
-        this.hasEffect([], replica);
+        this.#mark(message.runs, replica, (run) => (run.hasEffect = true));
+        return;
+      case 'forgot':
+        for (const id of message.runs) this.#kept.delete(id);
         return;
       case 'steps':
       case 'pull':
@@ -162,10 +292,25 @@ export class Dispatcher {
     }
   }
 
-  /** Something was done for these that must not be done a second time; where it is not known for which, for all. */
-  hasEffect(ids: readonly RunId[], replica: Replica): void {
-    for (const run of this.#runs.values()) {
-      if (run.replica === replica && (ids.length === 0 || ids.includes(run.id))) run.hasEffect = true;
+  /** Home goes on with the requests that are named: what is done here must not be done a second time. */
+  handedBack({ exchanges, cause }: RunMessage, replica: Replica): void {
+    const mayBe = exchanges.length > 0 ? exchanges : [...this.#runs.keys()];
+    this.#mark(cause === null ? mayBe : [...exchanges, cause], replica, (run) => (run.hasEffect = true));
+    this.#mark(exchanges, replica, (run) => (run.isHandedOn = true));
+  }
+
+  #mark(ids: readonly RunId[], replica: Replica, mark: (run: Run) => unknown): void {
+    for (const id of ids) {
+      const run = this.#runs.get(id);
+      if (run?.replica === replica) mark(run);
+    }
+  }
+
+  /** The handlers whose requests a message speaks of are not sent there again. */
+  keepCallersHome(ids: readonly RunId[], what: string, why: string): void {
+    for (const id of ids) {
+      const run = this.#runs.get(id);
+      if (run !== undefined) this.keepHome(run.work.state, what, why);
     }
   }
 
@@ -179,12 +324,11 @@ export class Dispatcher {
   }
 
   #ran(replica: Replica, { run: id, cpuMs, waitMs }: Extract<ToHome, { kind: 'ran' }>): void {
-    const state = this.#uncounted.get(id);
+    const state = this.#uncounted.get(id)?.state;
     if (state === undefined) return;
     this.#uncounted.delete(id);
     this.#options.counts.ran(state.count, replica.id, cpuMs, waitMs);
-    if (state.fluxion.kind === 'start') this.#options.counts.loop(replica.id).requests++;
-    this.#options.scheduler().ranAway(state.movable, cpuMs);
+    this.#options.scheduler.ranAway(state.movable, cpuMs);
     const run = this.#runs.get(id);
     if (run?.exchange === null) this.#over(run);
   }
@@ -198,51 +342,50 @@ export class Dispatcher {
       this.#cannotTravel(run, what, why, untouched);
       return;
     }
-    run.work.result(how, decode(value, this.refsFor(run.replica)));
-    if (run.exchange === null) this.#over(run);
+    run.awaitsResult = false;
+    run.work.result(how, decode(value, this.refsFor(run.replica, [id])));
+    if (run.exchange === null || run.exchange.isOver) this.#over(run);
   }
 
   #over(run: Run): void {
-    if (this.#forget(run)) run.work.over();
+    if (run.awaitsResult || !this.#forget(run)) return;
+    run.work.over();
+    this.pump();
   }
 
   #forget(run: Run): boolean {
     if (!this.#runs.delete(run.id)) return false;
-    run.replica.active--;
+    const { replica, exchange } = run;
+    replica.active--;
+    if (replica.suspect === run) replica.suspect = null;
+    if (run.isHarmless) replica.harmless--;
+    if (exchange !== null && this.#options.keepsParts) this.#kept.set(run.id, { parts: exchange.side, replica });
     return true;
   }
 
   // --- deaths ---------------------------------------------------------------------------------------------------------
 
   gone(replica: Replica): void {
+    const { begun } = replica;
+    const notBegun: Work[] = [];
     for (const run of [...this.#runs.values()]) {
       if (run.replica !== replica) continue;
+      const wasAlone = replica.suspect === run;
       this.#runs.delete(run.id);
-      this.#uncounted.delete(run.id);
       const isWhole = run.exchange?.restore() ?? true;
-      if (isWhole && !run.hasEffect && !run.work.isAgain) this.#again(run.work);
+      if (run.isHandedOn) run.work.over();
+      else if (isWhole && run.at > begun) notBegun.push(run.work);
+      else if (isWhole && !run.hasEffect && !wasAlone && ++run.work.attempts < MOST_ATTEMPTS) this.#suspect(run.work);
       else this.#fail(run.work, `${replica.id} ended while it ran`);
     }
+    for (const [id, kept] of this.#kept) if (kept.replica === replica) this.#kept.delete(id);
+    for (const [id, { replica: its }] of this.#uncounted) if (its === replica) this.#uncounted.delete(id);
+    this.#waiting = new Set([...notBegun, ...this.#waiting]);
+    this.pump();
   }
 
-  /** Once, and not at home if that can be helped: it may be what the replica died of. */
-  #again(work: Work): void {
-    work.isAgain = true;
+  #suspect(work: Work): void {
     work.state.count.reruns++;
-    const other = this.#options.replicas().find((each) => each.isReady && !each.isFull && work.canRunOn(each));
-    if (other !== undefined) this.send(other, work);
-    else if (this.#options.expectsMore()) this.#orphans.push(work);
-    else work.runHere();
-  }
-
-  /** A replica has come, or none will come any more. */
-  adopt(): void {
-    const orphans = this.#orphans;
-    this.#orphans = [];
-    for (const work of orphans) {
-      const any = this.#options.replicas().find((each) => each.isReady && work.canRunOn(each));
-      if (any !== undefined) this.send(any, work);
-      else work.runHere();
-    }
+    this.#suspects.push(work);
   }
 }

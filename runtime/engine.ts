@@ -8,6 +8,7 @@ import type { Server } from 'node:http';
 import os from 'node:os';
 import process from 'node:process';
 import type { LinkFluxion, StartManifest } from '../flx/run-manifest.js';
+import { decode } from './codec.js';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
@@ -24,6 +25,7 @@ import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
+import { weigh } from './weigh.js';
 
 export interface EngineContext {
   /** Null where nothing may move: there is only something to report then. */
@@ -34,6 +36,9 @@ export interface EngineContext {
   /** As it was before the first line of the app. */
   readonly env: NodeJS.ProcessEnv;
 }
+
+/** Work that waits at home for room, for each replica. What waits costs little more than its connection does. */
+const MOST_WAITING = { wait: 4096, '503': 256 } as const;
 
 let engine: Engine | null = null;
 
@@ -55,10 +60,10 @@ class Engine {
   /** Something behind a cut may leave home. */
   readonly #hasCuts: boolean;
   readonly #replicas: Replicas;
-  readonly #scheduler: Scheduler<Replica>;
   readonly #servers: LinkedServer[] = [];
   readonly #listening: Server[] = [];
   #isAllHome = false;
+  #hadReplica = false;
 
   constructor(context: EngineContext) {
     this.#context = context;
@@ -66,20 +71,18 @@ class Engine {
     this.#log = new Log(options.logLevel);
     context.recorder?.stop();
     this.#replicas = this.#makeReplicas();
-    const mode = options.placement === 'eager' ? 'eager' : 'auto';
-    this.#scheduler = new Scheduler<Replica>(
-      mode,
-      () => this.#replicas.list(),
-      () => this.#replicas.want(),
-    );
+    const scheduler = new Scheduler(options.placement === 'eager' ? 'eager' : 'auto');
+    const link = prepared === null ? null : readLink(prepared.folder);
     this.#dispatcher = new Dispatcher({
-      scheduler: () => this.#scheduler,
+      scheduler,
       replicas: () => this.#replicas.list(),
-      expectsMore: () => !this.#replicas.hasGivenUp,
+      expectsMore: () => this.#replicas.expectsMore,
+      wanted: () => this.#replicas.want(),
+      mostWaiting: MOST_WAITING[options.overload],
+      keepsParts: link?.fluxions.some(({ movable, cut }) => !movable && cut) ?? false,
       counts: this.#counts,
       log: this.#log,
     });
-    const link = prepared === null ? null : readLink(prepared.folder);
     const byId = new Map(link?.fluxions.map((fluxion) => [fluxion.id, fluxion]));
     this.#fluxionOf = (id) => byId.get(id);
     this.#finder = prepared === null || link === null ? null : new FluxionFinder(prepared.manifest, link);
@@ -89,9 +92,10 @@ class Engine {
     });
     this.#stubs = new Stubs({
       dispatcher: this.#dispatcher,
-      scheduler: this.#scheduler,
+      scheduler,
       counts: this.#counts,
       overload: options.overload,
+      reports: options.report !== null,
       makes: context.loop.makes,
       fluxionOf: (id) => byId.get(id),
     });
@@ -112,7 +116,9 @@ class Engine {
     this.#listening.push(server);
     let isMovable = false;
     for (const slot of linked.slots) if (this.#placeStub(slot)) isMovable = true;
-    if (this.#context.options.report !== null) this.#countRequests(server);
+    if (this.#context.options.report !== null) {
+      server.prependListener('request', (req) => this.#counts.request(req, 'home'));
+    }
     if (this.#hasCuts && !this.#isAllHome) {
       isMovable = true;
       this.#context.loop.decide(this.#stubs.cuts());
@@ -138,10 +144,6 @@ class Engine {
     return moves;
   }
 
-  #countRequests(server: Server): void {
-    server.prependListener('request', () => void this.#counts.accepted++);
-  }
-
   // --- replicas -------------------------------------------------------------------------------------------------------
 
   #makeReplicas(): Replicas {
@@ -156,8 +158,10 @@ class Engine {
       events: {
         started: (replica, found) => this.#started(replica, found),
         received: (replica, message) => this.#received(replica, message),
-        gone: (replica) => this.#dispatcher.gone(replica),
-        gaveUp: (reason, hadOne) => this.#gaveUp(reason, hadOne),
+        took: () => this.#dispatcher.pump(),
+        gone: (replica) => this.#gone(replica),
+        gaveUp: (reason) => this.#gaveUp(reason),
+        weigh: options.report === null ? null : (message) => this.#weigh(message),
       },
     });
   }
@@ -188,11 +192,17 @@ class Engine {
       unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
     replica.slots = new Map([...pairs.slots].filter(([slot]) => !lacks(slot.fluxion)));
     replica.cuts = new Set(cuts.filter((id) => !lacks(this.#fluxionOf(id))));
-    this.#dispatcher.adopt();
+    this.#counts.join(replica.id, { busy: () => replica.thread.busy(), memory: () => replica.memory });
+    this.#hadReplica = true;
+    this.#dispatcher.pump();
+  }
+
+  #weigh(message: unknown): void {
+    this.#counts.bus.messages++;
+    this.#counts.bus.bytes += weigh(message);
   }
 
   #received(replica: Replica, message: ToHome): void {
-    this.#counts.bus.messages++;
     switch (message.kind) {
       case 'output':
         (message.fd === 1 ? process.stdout : process.stderr).write(message.chunk);
@@ -210,18 +220,29 @@ class Engine {
         this.#ownerRuns.take(replica, message);
         return;
       case 'pong':
-        this.#counts.loop(replica.id).busy = message.busy;
+        replica.memory = message.memory;
+        return;
+      case 'uncaught':
+        emitUncaught(message);
         return;
       default:
         this.#dispatcher.receive(replica, message);
     }
   }
 
-  #gaveUp(reason: string, hadOne: boolean): void {
-    const text = `no thread can run this app beside the main one, which serves alone: ${reason}`;
-    if (hadOne) this.#log.warn(text);
+  #gone(replica: Replica): void {
+    this.#counts.leave(replica.id);
+    this.#dispatcher.gone(replica);
+  }
+
+  #gaveUp(reason: string): void {
+    const others = this.#replicas.list().length;
+    const consequence =
+      others === 0 ? 'which serves alone' : `and ${others} other that there ${others === 1 ? 'is' : 'are'}`;
+    const text = `no further thread can run this app beside the main one, ${consequence}: ${reason}`;
+    if (this.#hadReplica) this.#log.warn(text);
     else this.#log.info(text);
-    this.#dispatcher.adopt();
+    this.#dispatcher.pump();
   }
 }
 
@@ -234,4 +255,16 @@ async function loadPool(threads: number, env: NodeJS.ProcessEnv) {
 function runOnProcess(name: string, args: readonly unknown[]): void {
   const method: unknown = Reflect.get(process, name);
   if (typeof method === 'function') Reflect.apply(method, process, args);
+}
+
+/** Nobody caught it there, and the app has listeners for that, which know what home knows. */
+function emitUncaught({ event, error, origin }: Extract<ToHome, { kind: 'uncaught' }>): void {
+  const thrown = decode(error);
+  if (event !== 'unhandledRejection') {
+    Reflect.apply(process.emit, process, [event, thrown, origin]);
+    return;
+  }
+  const promise = Promise.reject(thrown);
+  promise.catch(() => {});
+  process.emit(event, thrown, promise);
 }

@@ -12,6 +12,9 @@ import type { FunctionPlace } from './link/reflect.js';
 export interface ReplicaTask {
   readonly setup: ReplicaSetup;
   readonly port: MessagePort;
+  /** Where loops share memory: how many runs were begun here. What had not begun when a thread died is run again as if
+   *  it had never been sent. */
+  readonly begun: Int32Array;
 }
 
 export interface ReplicaSetup {
@@ -21,10 +24,10 @@ export interface ReplicaSetup {
   readonly record: StartupRecord;
 }
 
+/** The first that a thread says, and the last before it can be given work or has to end. */
 export type ReplicaStarted =
   | {
       readonly kind: 'ready';
-      readonly threadId: number;
       readonly slots: readonly RemoteSlot[];
       readonly cuts: readonly string[];
       /** Packages whose connection start-up makes: here it was not made, and is not to be used. */
@@ -32,7 +35,8 @@ export type ReplicaStarted =
       /** Calls of start-up that home did not make, or not in the same place: what they gave may differ. */
       readonly misses: readonly string[];
     }
-  | { readonly kind: 'gave-up'; readonly threadId: number; readonly reason: string };
+  /** Start-up went a way here that home's did not go: this thread cannot be a replica, and ends. */
+  | { readonly kind: 'gave-up'; readonly reason: string };
 
 /** A function that a replica would call for requests, and where it hangs there. */
 export interface RemoteSlot {
@@ -61,21 +65,29 @@ export type ToReplica =
   | { readonly kind: 'ping' };
 
 export type ToHome =
+  | ReplicaStarted
   | ExchangeToHome
   | RunMessage
   | ResultMessage
   /** The computing for a run has ended, as far as it is known. */
   | { readonly kind: 'ran'; readonly run: RunId; readonly cpuMs: number; readonly waitMs: number }
-  /** Start-up went a way here that home's did not go: this thread cannot be a replica, and ends. */
-  | { readonly kind: 'gave-up'; readonly reason: string }
-  | { readonly kind: 'pong'; readonly busy: number }
-  /** Something was done that the outside can see: what runs there now must not be run again. */
-  | { readonly kind: 'effect'; readonly effect: EffectKind; readonly what: string }
+  | { readonly kind: 'pong'; readonly memory: number }
+  /** All that was begun here has come to its end; `runs` were sent here until then. */
+  | { readonly kind: 'idle'; readonly runs: number }
+  /** Something was done that the outside can see: none of these may be run again. */
+  | { readonly kind: 'effect'; readonly effect: EffectKind; readonly what: string; readonly runs: readonly RunId[] }
+  /** Messages from here will never again name these exchanges. */
+  | { readonly kind: 'forgot'; readonly runs: readonly RunId[] }
   | { readonly kind: 'output'; readonly fd: 1 | 2; readonly chunk: Uint8Array }
   | { readonly kind: 'exit'; readonly code: unknown }
   | { readonly kind: 'process'; readonly name: string; readonly args: readonly unknown[] }
   /** The thread is about to end by an error that nobody caught. */
-  | { readonly kind: 'crash'; readonly stack: string };
+  | { readonly kind: 'crash'; readonly stack: string }
+  /** The app listens at home to errors that nobody caught, and the thread goes on. */
+  | { readonly kind: 'uncaught'; readonly event: UncaughtEvent; readonly error: Encoded; readonly origin: string };
+
+export const UNCAUGHT_EVENTS = ['uncaughtException', 'uncaughtExceptionMonitor', 'unhandledRejection'] as const;
+export type UncaughtEvent = (typeof UNCAUGHT_EVENTS)[number];
 
 export interface RunMessage {
   readonly kind: 'run';
@@ -85,6 +97,8 @@ export interface RunMessage {
   readonly args: Encoded;
   /** Those of whose requests or responses it speaks. */
   readonly exchanges: readonly RunId[];
+  /** The run that it comes from, where that is known. */
+  readonly cause: RunId | null;
   /** Milliseconds on the clock that all threads of a machine share. */
   readonly at: number;
 }

@@ -22,8 +22,8 @@ export class OwnerRuns {
 
   take(replica: Replica, message: RunMessage): void {
     const { to, exchanges } = message;
-    const refs = this.#dispatcher.refsFor(replica);
-    this.#dispatcher.hasEffect(exchanges, replica);
+    const refs = this.#dispatcher.refsFor(replica, exchanges);
+    this.#dispatcher.handedBack(message, replica);
     const make = this.#makes.get(to);
     const state = this.#stateOf(to);
     if (make === undefined || state === null) throw new Error(`"${to}" is not known at home`);
@@ -34,20 +34,23 @@ export class OwnerRuns {
     else callLoose(call);
   }
 
-  async #answer(replica: Replica, { run }: RunMessage, call: () => unknown): Promise<void> {
-    const refs = this.#dispatcher.refsFor(replica);
-    const send = (how: 'gave' | 'threw', value: unknown): void => {
-      replica.channel.send({ kind: 'result', run, how, value: encode(value, refs, 'its result') });
-    };
+  async #answer(replica: Replica, { run, exchanges, cause }: RunMessage, call: () => unknown): Promise<void> {
+    const refs = this.#dispatcher.refsFor(replica, exchanges);
+    let how: 'gave' | 'threw' = 'gave';
+    let value: unknown;
     try {
-      send('gave', await call());
+      value = await call();
     } catch (error) {
-      try {
-        send('threw', error);
-      } catch (problem) {
-        if (!(problem instanceof CannotTravel)) throw problem;
-        replica.channel.send({ kind: 'result', run, how: 'threw', value: encode(new Error(problem.message)) });
-      }
+      how = 'threw';
+      value = error;
+    }
+    try {
+      replica.channel.send({ kind: 'result', run, how, value: encode(value, refs, 'its result') });
+    } catch (error) {
+      if (!(error instanceof CannotTravel)) throw error;
+      // It was done, and must not be done again, so all that is left is to say so; the next time nothing has to travel.
+      this.#dispatcher.keepCallersHome(cause === null ? exchanges : [...exchanges, cause], error.path, error.why);
+      replica.channel.send({ kind: 'result', run, how: 'threw', value: encode(new Error(error.message)) });
     }
   }
 }

@@ -3,22 +3,26 @@
  * died, counting. A replica is one short task, which leaves a port behind in its thread; messages then go by that port
  * and never through the task queue, whose hop costs several times as much.
  */
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { ReplicaSetup, ReplicaStarted } from './messages.js';
+import type { ReplicaSetup } from './messages.js';
 
 export interface Thread {
   readonly port: MessagePort;
-  readonly started: Promise<ReplicaStarted>;
-  /** Ends the thread, whatever it is doing. */
+  /** How many runs were begun there. */
+  readonly begun: Int32Array;
+  /** Settles once the thread has its port: rejected where no thread can be had. */
+  readonly started: Promise<void>;
+  /** Share of its time in which it did something. */
+  busy(): number;
+  /** Ends the thread, whatever it is doing; its port is closed when it has ended. */
   terminate(): void;
 }
 
 export class ThreadPool {
   readonly #pool: Piscina;
   /** Threads that have a replica, or had one: a thread is never used for a second. */
-  readonly #used = new Set<number>();
-  #chosen: number | null = null;
+  readonly #used = new WeakSet<Worker>();
 
   constructor(threads: number, env: NodeJS.ProcessEnv) {
     this.#pool = new Piscina({
@@ -27,39 +31,80 @@ export class ThreadPool {
       maxThreads: threads,
       // Otherwise the event loop of a thread stands still between tasks.
       atomics: 'disabled',
-      loadBalancer: (_task, workers) => this.#choose(workers),
-      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value ?? ''])),
+      loadBalancer: (task, workers) => this.#choose(task, workers),
+      env: workerEnv(env),
     });
     // A thread that dies is told of by its port; nobody else is to be stopped by it.
     this.#pool.on('error', () => {});
   }
 
-  start(setup: ReplicaSetup): Thread {
+  /** `died` is told why a thread ended before its time, as far as Node says; its port may be closed by then. */
+  start(setup: ReplicaSetup, died: (error: Error & { readonly code?: string }) => void): Thread {
     const { port1, port2 } = new MessageChannel();
-    this.#chosen = null;
-    const started: Promise<ReplicaStarted> = this.#pool.run({ setup, port: port2 }, { transferList: [port2] });
-    const chosen = this.#chosen;
-    const terminate = async (): Promise<void> => {
-      const id =
-        chosen ??
-        (await started.then(
-          ({ threadId }) => threadId,
-          () => -1,
-        ));
-      await this.#pool.threads.find(({ threadId }) => threadId === id)?.terminate();
+    const begun = new Int32Array(new SharedArrayBuffer(4));
+    const stop = new AbortController();
+    let worker: Worker | null = null;
+    const taken = (chosen: Worker): void => {
+      worker = chosen;
+      chosen.once('error', died);
     };
-    return { port: port1, started, terminate: () => void terminate() };
+    const task = { [Piscina.queueOptionsSymbol]: taken, setup, port: port2, begun };
+    const started: Promise<void> = this.#pool.run(task, { transferList: [port2], signal: stop.signal });
+    started.catch(() => port1.close());
+    return {
+      port: port1,
+      begun,
+      started,
+      busy: () => worker?.performance.eventLoopUtilization().utilization ?? 0,
+      terminate: () => {
+        if (worker === null) stop.abort();
+        else void worker.terminate();
+      },
+    };
   }
 
-  /** Called at once where a thread is free, later where one is still being made. */
-  #choose<T extends { readonly id: number }>(workers: readonly T[]): T | null {
-    const free = workers.find(({ id }) => !this.#used.has(id)) ?? null;
-    if (free !== null) this.#used.add(free.id);
-    this.#chosen = free?.id ?? null;
-    return free;
+  /** Called at once where a thread is there, later where one is still being made. */
+  #choose<T extends object>(task: object, workers: readonly T[]): T | null {
+    for (const candidate of workers) {
+      const info = infoOf(candidate);
+      if (info === null || this.#used.has(info.worker)) continue;
+      this.#used.add(info.worker);
+      const taken: unknown = Reflect.get(task, Piscina.queueOptionsSymbol);
+      if (typeof taken === 'function') taken(info.worker);
+      // Piscina keeps the process for as long as the task goes on, which is until the thread has come up.
+      queueMicrotask(() => info.unref());
+      return candidate;
+    }
+    return null;
   }
 
-  async close(): Promise<void> {
-    await this.#pool.destroy();
+  /** Ends all threads. */
+  close(): void {
+    void this.#pool.destroy();
   }
+}
+
+interface WorkerInfo {
+  readonly worker: Worker;
+  unref(): void;
+}
+
+/** What Piscina knows of a thread hangs on what it shows to load balancers, behind a symbol of its own. */
+function infoOf(shown: object): WorkerInfo | null {
+  for (const symbol of Object.getOwnPropertySymbols(shown)) {
+    const info: unknown = Reflect.get(shown, symbol);
+    if (isWorkerInfo(info)) return info;
+  }
+  return null;
+}
+
+function isWorkerInfo(value: unknown): value is WorkerInfo {
+  return typeof value === 'object' && value !== null && 'worker' in value && 'unref' in value;
+}
+
+/** Node checks NODE_OPTIONS again for threads that are given an environment, and refuses what only a process can have;
+ *  the app finds it in its place nevertheless, as the replica sets its environment to home's. */
+function workerEnv(env: NodeJS.ProcessEnv): { [name: string]: string } {
+  const { NODE_OPTIONS: _options, ...rest } = env;
+  return Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? '']));
 }

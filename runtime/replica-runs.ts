@@ -2,7 +2,9 @@
  * A replica's side of what runs there: takes requests for handlers and messages for fluxions behind cuts, sends home what
  * comes of them, and at its own cuts the messages for what has to run at home.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { performance } from 'node:perf_hooks';
+import process from 'node:process';
 import type { Transferable } from 'node:worker_threads';
 import type { LinkFluxion } from '../flx/run-manifest.js';
 import { CannotTravel, decode, encode } from './codec.js';
@@ -18,7 +20,11 @@ export interface ReplicaRunsOptions {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly loop: SwitchableLoop;
   readonly names: AppNames;
+  /** Home sees how many runs were begun here. */
+  readonly begun: Int32Array;
   readonly fluxionOf: (id: string) => LinkFluxion | undefined;
+  /** Something that begins here may have to go on at home. */
+  readonly leaves: boolean;
   send(message: ToHome, transfer?: readonly Transferable[]): void;
 }
 
@@ -39,17 +45,33 @@ export class ReplicaRuns {
   /** Of everything that was ever part of an exchange, which: a continuation may come long after its exchange was closed here. */
   readonly #parts = new WeakMap<object, ReplicaExchange>();
   readonly #waiting = new Map<RunId, Waiting>();
+  /** Runs without request and response. */
+  readonly #alone = new Set<RunId>();
+  /** The run that a cut belongs to. Node has to follow each promise for that, so only where something may leave here. */
+  readonly #current: AsyncLocalStorage<RunId> | null;
+  /** By number, while somebody here has them: home may name those. */
+  readonly #known = new Map<RunId, WeakRef<ReplicaExchange>>();
+  readonly #forgotten = new FinalizationRegistry((run: RunId) => {
+    this.#known.delete(run);
+    this.#options.send({ kind: 'forgot', runs: [run] });
+  });
   #sent = 0;
   #begins = (): void => {};
 
   constructor(options: ReplicaRunsOptions) {
     this.#options = options;
+    this.#current = options.leaves ? new AsyncLocalStorage() : null;
     options.loop.decide(this.#cuts());
   }
 
   /** `begins` is called before each run: what it does from there on is its own. */
   onBegin(begins: () => void): void {
     this.#begins = begins;
+  }
+
+  /** All that has begun here and is not over. */
+  begun(): readonly RunId[] {
+    return [...this.#open.keys(), ...this.#alone];
   }
 
   receive(message: ToReplica): void {
@@ -64,7 +86,7 @@ export class ReplicaRuns {
         this.#result(message);
         return;
       case 'ping':
-        this.#options.send({ kind: 'pong', busy: performance.eventLoopUtilization().utilization });
+        this.#options.send({ kind: 'pong', memory: memoryOfThread() });
         return;
       default:
         this.#open.get(message.id)?.exchange.receive(message);
@@ -85,14 +107,17 @@ export class ReplicaRuns {
   // --- what is sent here ------------------------------------------------------------------------------------------------
 
   #dispatch({ run, slot, envelope, at }: Extract<ToReplica, { kind: 'dispatch' }>): void {
+    this.#count();
     const handler = this.#options.handlers.get(slot);
     const exchange = this.#begin(run, envelope, at);
-    if (handler === undefined || exchange === null) return;
+    if (exchange === null) return;
+    if (handler === undefined) throw new Error(`the handler ${slot} is not known here`);
     const { req, res, next } = exchange;
-    exchange.run(handler as Code, undefined, [req, res, next]);
+    this.#within(run, () => exchange.run(handler as Code, undefined, [req, res, next]));
   }
 
   #run(message: Extract<ToReplica, { kind: 'run' }>): void {
+    this.#count();
     const { run, to, envelope, at } = message;
     const make = this.#options.loop.makes.get(to);
     if (make === undefined) throw new Error(`"${to}" is not known here`);
@@ -103,8 +128,20 @@ export class ReplicaRuns {
     const args = decode(message.args, refs) as unknown[];
     const isPromised = this.#options.fluxionOf(to)?.promised ?? false;
     const call = (): unknown => make(...vars).apply(undefined, args);
-    if (exchange !== null) exchange.run(isPromised ? () => void this.#answer(run, call) : call, undefined, []);
-    else this.#runAlone(run, call, isPromised, at);
+    this.#within(run, () => {
+      if (exchange === null) this.#runAlone(run, call, isPromised, at);
+      else exchange.run(isPromised ? () => void this.#answer(run, call) : call, undefined, []);
+    });
+  }
+
+  #count(): void {
+    const { begun } = this.#options;
+    Atomics.store(begun, 0, Atomics.load(begun, 0) + 1);
+  }
+
+  #within(run: RunId, work: () => void): void {
+    if (this.#current === null) work();
+    else this.#current.run(run, work);
   }
 
   /** Without request and response: nobody hears of its end but by this. */
@@ -112,7 +149,11 @@ export class ReplicaRuns {
     const waitMs = waited(at);
     const meter = new Meter(this.#open.size);
     this.#begins();
-    const ran = (): void => this.#options.send({ kind: 'ran', run, cpuMs: meter.read(this.#open.size + 1), waitMs });
+    this.#alone.add(run);
+    const ran = (): void => {
+      this.#alone.delete(run);
+      this.#options.send({ kind: 'ran', run, cpuMs: meter.read(this.#open.size + 1), waitMs });
+    };
     if (isPromised) void this.#answer(run, call).then(ran);
     else {
       try {
@@ -150,6 +191,7 @@ export class ReplicaRuns {
         closed: () => this.#closed(run),
       });
       for (const part of [exchange.req, exchange.res, exchange.next]) this.#parts.set(part, exchange);
+      if (this.#options.leaves) this.#remember(run, exchange);
       this.#open.set(run, { exchange, meter: new Meter(this.#open.size), waitMs: waited(at) });
       this.#begins();
       return exchange;
@@ -157,8 +199,14 @@ export class ReplicaRuns {
       if (!(error instanceof CannotTravel)) throw error;
       const { path, why } = error;
       this.#options.send({ kind: 'cannot-travel', id: envelope.id, what: path, why });
+      this.#options.send({ kind: 'ran', run, cpuMs: 0, waitMs: waited(at) });
       return null;
     }
+  }
+
+  #remember(run: RunId, exchange: ReplicaExchange): void {
+    this.#known.set(run, new WeakRef(exchange));
+    this.#forgotten.register(exchange, run);
   }
 
   #closed(run: RunId): void {
@@ -169,7 +217,7 @@ export class ReplicaRuns {
   }
 
   #refs(): CutRefs {
-    const partsOf = (id: RunId) => this.#open.get(id)?.exchange;
+    const partsOf = (id: RunId) => this.#open.get(id)?.exchange ?? this.#known.get(id)?.deref();
     return new CutRefs(this.#options.names, partsOf, (thing) => this.#parts.get(thing)?.id);
   }
 
@@ -207,16 +255,15 @@ export class ReplicaRuns {
   }
 
   #encodeHome(run: RunId, to: string, vars: unknown[], args: unknown[], refs: CutRefs): ToHome {
+    const cause = this.#current?.getStore() ?? null;
     try {
       const sent = { vars: encode(vars, refs, 'vars'), args: encode(args, refs, 'args') };
       const at = performance.timeOrigin + performance.now();
-      return { kind: 'run', run, to, ...sent, exchanges: [...refs.named], at };
+      return { kind: 'run', run, to, ...sent, exchanges: [...refs.named], cause, at };
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
       // The request is run again at home, from its beginning, if nothing has come of it yet.
-      const exchange = [...vars, ...args]
-        .map((value) => (isObject(value) ? this.#parts.get(value) : undefined))
-        .find(Boolean);
+      const exchange = cause === null ? undefined : this.#open.get(cause)?.exchange;
       return exchange === undefined ? raise(error) : exchange.fail(error.path, error.why);
     }
   }
@@ -249,8 +296,9 @@ function waited(at: number): number {
   return Math.max(0, performance.timeOrigin + performance.now() - at);
 }
 
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+function memoryOfThread(): number {
+  const { heapTotal, external } = process.memoryUsage();
+  return heapTotal + external;
 }
 
 function raise(error: unknown): never {

@@ -6,8 +6,8 @@
  */
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
-import { threadId } from 'node:worker_threads';
 import { Channel } from './bus.js';
+import { encode } from './codec.js';
 import { evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
 import raising from './firewall/raise.cjs';
 import type { Firewall } from './firewall/startup-record.cjs';
@@ -17,52 +17,80 @@ import { AppNames } from './link/app-names.js';
 import { remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
 import { type Handler, type Stacks, stacksOfApp, stacksOfServer } from './link/routers.js';
-import type { RemoteSlot, ReplicaSetup, ReplicaStarted, ReplicaTask, ToHome, ToReplica } from './messages.js';
+import {
+  type RemoteSlot,
+  type ReplicaSetup,
+  type ReplicaStarted,
+  type ReplicaTask,
+  type ToHome,
+  type ToReplica,
+  UNCAUGHT_EVENTS,
+  type UncaughtEvent,
+} from './messages.js';
 import { ReplicaRuns } from './replica-runs.js';
 
-export default async function startReplica({ setup, port }: ReplicaTask): Promise<ReplicaStarted> {
+/** Piscina has its result at once, and the thread for good; what came of the start-up is told by the port. */
+export default function startReplica(task: ReplicaTask): void {
+  void begin(task);
+}
+
+async function begin({ setup, port, begun }: ReplicaTask): Promise<void> {
+  const receiver: { receive: (message: ToReplica) => void } = { receive: () => {} };
+  const channel: Channel<ToHome, ToReplica> = new Channel<ToHome, ToReplica>(port, {
+    window: Number.POSITIVE_INFINITY,
+    // Home sends as much as is begun.
+    ackEvery: 1,
+    receive: (message) => receiver.receive(message),
+    closed: () => {},
+  });
+  const giveUp = (reason: string): void => {
+    channel.send({ kind: 'gave-up', reason });
+    channel.flush();
+  };
+  try {
+    const { runs, ready } = await start(setup, channel, begun, giveUp);
+    receiver.receive = (message) => runs.receive(message);
+    channel.send(ready);
+    channel.flush();
+  } catch (error) {
+    giveUp(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    endThread();
+  }
+}
+
+async function start(
+  setup: ReplicaSetup,
+  channel: Channel<ToHome, ToReplica>,
+  begun: Int32Array,
+  giveUp: (reason: string) => void,
+): Promise<{ readonly runs: ReplicaRuns; readonly ready: ReplicaStarted }> {
   const firewall = raising.raise(setup.record, { ownEnv: true });
-  // The thread ends at once: nothing but this gets out.
-  firewall.gaveUp((reason) => port.postMessage([0, { kind: 'gave-up', reason } satisfies ToHome]));
+  firewall.gaveUp(giveUp);
   const loop = homeLoop.makeLoop();
   const apps = collectApps();
-  const started = startUp(setup, loop, firewall).then(() => null);
-  const reason = await started.catch((error: unknown) =>
-    error instanceof Error ? (error.stack ?? error.message) : String(error),
-  );
-  if (reason !== null) return { kind: 'gave-up', threadId, reason };
+  await startUp(setup, loop, firewall);
   const chance = firewall.misses.find(({ what, answer }) => answer === 'real' && RANDOM.test(what));
-  if (chance !== undefined) {
-    return { kind: 'gave-up', threadId, reason: `${chance.what} at ${chance.at}: home made no such random value` };
-  }
+  if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
   const found = link(firewall, apps.stop());
   const names = new AppNames();
   for (const { root, stacks } of found) names.add(root, stacks.things);
 
   const { fluxions: listed } = firewall.outside(() => readLink(setup.folder));
   const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
-  const runs: ReplicaRuns = new ReplicaRuns({
+  const runs = new ReplicaRuns({
     handlers: new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks))),
     loop,
     names,
+    begun,
     fluxionOf: (id) => fluxions.get(id),
+    leaves: listed.some(({ movable, cut }) => !movable && cut),
     send: (message, transfer) => channel.send(message, transfer),
-  });
-  const channel: Channel<ToHome, ToReplica> = new Channel<ToHome, ToReplica>(port, {
-    window: Number.POSITIVE_INFINITY,
-    receive: (message) => runs.receive(message),
-    closed: () => {},
   });
   lift(firewall, channel, runs);
   const slots = found.flatMap((each) => each.slots);
-  return {
-    kind: 'ready',
-    threadId,
-    slots,
-    cuts: [...loop.makes.keys()],
-    unconnected: findUnconnected(firewall),
-    misses: firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`),
-  };
+  const unconnected = findUnconnected(firewall);
+  const misses = firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`);
+  return { runs, ready: { kind: 'ready', slots, cuts: [...loop.makes.keys()], unconnected, misses } };
 }
 
 const RANDOM = /^(crypto|webcrypto)\b|random/i;
@@ -146,21 +174,42 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
     channel.send(message);
     channel.flush();
   };
+  let isCrashing = false;
   firewall.lift({
     exit(code) {
-      now({ kind: 'exit', code });
+      // Node itself ends a thread this way after an error.
+      if (!isCrashing) now({ kind: 'exit', code });
       return endThread();
     },
     output: (fd, chunk) => channel.send({ kind: 'output', fd, chunk }),
     process: (name, args) => now({ kind: 'process', name, args }),
     listen: () => {},
-    effect: (effect, what) => now({ kind: 'effect', effect, what }),
+    effect: (effect, what) => now({ kind: 'effect', effect, what, runs: runs.begun() }),
     dead: (what) => runs.failAll(what, 'it is alive on the main thread only'),
   });
   runs.onBegin(() => firewall.armed());
+  const heard = UNCAUGHT_EVENTS.filter((event) => takeListeners(event));
+  for (const event of heard) process.on(event, (error, origin) => now(uncaught(event, error, String(origin))));
+  if (heard.includes('uncaughtException')) return;
   process.on('uncaughtExceptionMonitor', (error) => {
+    isCrashing = true;
     now({ kind: 'crash', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   });
+}
+
+/** The app's own listeners for errors that nobody caught are called at home, which has what they work with. */
+function takeListeners(event: UncaughtEvent): boolean {
+  const isHeard = process.listenerCount(event) > 0;
+  process.removeAllListeners(event);
+  return isHeard;
+}
+
+function uncaught(event: UncaughtEvent, error: unknown, origin: string): ToHome {
+  try {
+    return { kind: 'uncaught', event, error: encode(error), origin };
+  } catch {
+    return { kind: 'uncaught', event, error: encode(new Error(String(error))), origin };
+  }
 }
 
 const { exit } = process;

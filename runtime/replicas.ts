@@ -2,8 +2,8 @@
  * Home's side of its replicas: starts them when they are wanted, knows which are ready and what they can run, notices
  * when one is gone or stuck, and puts another in its place.
  *
- *     starting ──> ready ──> gone ──> (another) starting
- *        └─> gave up: home serves alone
+ *     starting ──> ready ──> (ending) ──> gone ──> (another) starting
+ *        └─> did not start ──> another, or given up: home serves with those that are there, or alone
  */
 import timers from 'node:timers';
 import { Channel } from './bus.js';
@@ -14,35 +14,58 @@ import type { Target } from './scheduler.js';
 
 const { setInterval, setTimeout } = timers;
 
-/** So many runs may wait on one replica; what comes on top runs at home. */
-const MOST_ACTIVE = 256;
 const WINDOW = 4096;
+const ACK_EVERY = 64;
 /** Start-up that waits for longer waits for something that the firewall keeps from it. */
 const START_MS = 20_000;
+/** In a row; a replica that ends by itself soon after its start counts as one that did not start. */
 const MOST_FAILED_STARTS = 3;
+const SOON_MS = 2_000;
+const LONGEST_PAUSE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
+const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
+
+/** So many runs may wait in a replica's own queue, by what one costs: enough to keep it busy until more can come, and few
+ *  enough that work is still at home when another loop has nothing to do. */
+const DEPTHS = [
+  { fromMs: 5, depth: 2 },
+  { fromMs: 1, depth: 8 },
+  { fromMs: 0, depth: 32 },
+] as const;
 
 export type ReadyReplica = Extract<ReplicaStarted, { readonly kind: 'ready' }>;
 
 export interface ReplicaEvents {
   started(replica: Replica, found: ReadyReplica): void;
   received(replica: Replica, message: ToHome): void;
+  /** It has begun what it was sent, or finished some: there may be room again. */
+  took(replica: Replica): void;
   /** After it is off the list, before another is started. */
   gone(replica: Replica): void;
-  /** No replica will ever be there: a reason, and whether there has been one. */
-  gaveUp(reason: string, hadOne: boolean): void;
+  /** No other replica will ever be there. */
+  gaveUp(reason: string): void;
+  /** Of each message both ways; null where nobody wants to know. */
+  readonly weigh: ((message: unknown) => void) | null;
 }
 
 export class Replica implements Target {
   isReady = false;
+  /** Runs that it has not finished. */
   active = 0;
+  /** Runs that were ever sent to it. */
+  sent = 0;
+  /** The run of a suspect, which is alone here; or of one that has turned out to be harmless. */
+  suspect: object | null = null;
+  harmless = 0;
   /** Slots of its own that stand for the same functions as home's, by home's slots. */
   slots: ReadonlyMap<object, string> = new Map();
   cuts: ReadonlySet<string> = new Set();
-  /** Why it could not start. */
-  reason: string | null = null;
   /** When it last said something. */
   heard = performance.now();
+  since = performance.now();
+  /** Heap and buffers of its thread, in bytes. */
+  memory = 0;
+  isEnding = false;
 
   constructor(
     readonly id: string,
@@ -50,8 +73,20 @@ export class Replica implements Target {
     readonly channel: Channel<ToReplica, ToHome>,
   ) {}
 
-  get isFull(): boolean {
-    return this.active >= MOST_ACTIVE || this.channel.isFull;
+  /** Runs that have been begun there; they begin in the order in which they were sent. */
+  get begun(): number {
+    return Atomics.load(this.thread.begun, 0);
+  }
+
+  hasRoom(costMs: number): boolean {
+    if (!this.isReady || this.suspect !== null || this.channel.isFull) return false;
+    const depth = DEPTHS.find(({ fromMs }) => costMs >= fromMs)?.depth ?? 1;
+    return this.sent - this.begun < depth;
+  }
+
+  /** Nothing is running here that might be what another replica died of. */
+  get isQuiet(): boolean {
+    return this.isReady && this.suspect === null && this.active === this.harmless;
   }
 }
 
@@ -62,12 +97,12 @@ export class Replicas {
   readonly #log: Log;
   readonly #wanted: number;
   readonly #maxBlockMs: number;
-  #all: Replica[] = [];
+  #all: readonly Replica[] = [];
   #isWanted = false;
   #isOver = false;
   #failedStarts = 0;
   #count = 0;
-  #hadOne = false;
+  #lastLook = performance.now();
 
   constructor(options: {
     readonly pool: () => Promise<ThreadPool>;
@@ -89,8 +124,9 @@ export class Replicas {
     return this.#all;
   }
 
-  get hasGivenUp(): boolean {
-    return this.#isOver;
+  /** Will there be another one, without anybody asking for it? */
+  get expectsMore(): boolean {
+    return this.#isWanted && !this.#isOver;
   }
 
   /** May be called as often as one likes. */
@@ -99,11 +135,6 @@ export class Replicas {
     this.#isWanted = true;
     for (let index = 0; index < this.#wanted; index++) this.#start();
     setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-  }
-
-  /** Home shuts down: none is started any more. */
-  stop(): void {
-    this.#isOver = true;
   }
 
   #start(): void {
@@ -115,78 +146,105 @@ export class Replicas {
   async #begin(id: string): Promise<void> {
     const [pool, setup] = await Promise.all([this.#pool(), this.#setup()]);
     if (this.#isOver) return;
-    const thread = pool.start({ ...setup, id });
-    const replica: Replica = new Replica(
-      id,
-      thread,
-      new Channel<ToReplica, ToHome>(thread.port, {
-        window: WINDOW,
-        receive: (message) => {
-          replica.heard = performance.now();
-          if (message.kind === 'gave-up') replica.reason = message.reason;
-          else this.#events.received(replica, message);
-        },
-        closed: () => this.#gone(replica),
-      }),
-    );
-    const timer = setTimeout(() => thread.terminate(), START_MS);
-    timer.unref();
-    const outcome = await thread.started.catch((error: unknown): ReplicaStarted => {
-      return { kind: 'gave-up', threadId: -1, reason: error instanceof Error ? error.message : String(error) };
+    let failed = 'its thread ended while the app was being started in it';
+    const thread = pool.start({ ...setup, id }, ({ code, message }) => {
+      failed = message;
+      // Its own errors it tells of by itself.
+      if (code === OUT_OF_MEMORY) this.#log.error(`${id} ran out of memory, and is replaced`);
     });
-    clearTimeout(timer);
-    if (outcome.kind === 'gave-up') this.#startFailed(replica, replica.reason ?? outcome.reason);
-    else this.#ready(replica, outcome);
+    const channel = new Channel<ToReplica, ToHome>(thread.port, {
+      window: WINDOW,
+      ackEvery: ACK_EVERY,
+      receive: (message) => {
+        replica.heard = performance.now();
+        if (message.kind === 'ready') this.#ready(replica, message);
+        else if (message.kind === 'gave-up') this.#giveUp(message.reason);
+        else this.#events.received(replica, message);
+      },
+      took: () => this.#events.took(replica),
+      closed: () => {
+        clearTimeout(timer);
+        if (replica.isReady || replica.isEnding) this.#gone(replica);
+        else this.#startFailed(replica, failed);
+      },
+      ...(this.#events.weigh === null ? {} : { weigh: this.#events.weigh }),
+    });
+    const replica = new Replica(id, thread, channel);
+    const timer = setTimeout(() => {
+      if (replica.isReady) return;
+      failed = `its start-up was not over after ${START_MS / 1000} seconds`;
+      thread.terminate();
+    }, START_MS);
+    timer.unref();
+    thread.started.catch((error: unknown) => {
+      failed = error instanceof Error ? error.message : String(error);
+      channel.close();
+    });
   }
 
   #ready(replica: Replica, found: ReadyReplica): void {
-    if (this.#isOver || !replica.channel.isOpen) return;
-    this.#failedStarts = 0;
-    this.#hadOne = true;
+    if (this.#isOver) return;
     this.#all = [...this.#all, replica];
     replica.isReady = true;
-    replica.heard = performance.now();
+    replica.since = performance.now();
     for (const miss of found.misses) this.#log.debug(`${replica.id} asked for what home had not: ${miss}`);
     this.#log.debug(`${replica.id} is ready`);
     this.#events.started(replica, found);
   }
 
   #startFailed(replica: Replica, reason: string): void {
+    if (this.#isOver) return;
     replica.channel.close();
     replica.thread.terminate();
-    this.#failedStarts++;
     this.#log.debug(`${replica.id} did not start: ${reason}`);
-    if (this.#failedStarts >= MOST_FAILED_STARTS || !this.#hadOne) this.#giveUp(reason);
-    else this.#start();
+    this.#again(reason);
+  }
+
+  /** At once, then at growing intervals, then never more. */
+  #again(reason: string): void {
+    if (++this.#failedStarts >= MOST_FAILED_STARTS) return this.#giveUp(reason);
+    const pause = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** this.#failedStarts);
+    setTimeout(() => this.#start(), pause).unref();
   }
 
   #giveUp(reason: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#events.gaveUp(reason, this.#hadOne);
+    this.#events.gaveUp(reason);
+    if (this.#all.length === 0) void this.#pool().then((pool) => pool.close());
   }
 
   #gone(replica: Replica): void {
-    if (!replica.isReady) return;
     replica.isReady = false;
+    replica.isEnding = true;
     this.#all = this.#all.filter((each) => each !== replica);
+    // One that nobody had asked for anything ended by itself, and so may the next.
+    const hasFailed = replica.active === 0 && performance.now() - replica.since < SOON_MS;
     this.#events.gone(replica);
-    if (!this.#isOver) this.#start();
+    if (this.#isOver) return;
+    if (hasFailed) return this.#again(`${replica.id} ended by itself soon after its start`);
+    this.#failedStarts = 0;
+    this.#start();
   }
 
   /** A loop that computes answers nothing, and neither does one that will never come back. */
   #look(): void {
     const now = performance.now();
+    // Home itself did not listen for a while: nobody else can be blamed for what it has not heard.
+    const wasDeaf = now - this.#lastLook > 2 * LOOK_EVERY_MS;
+    this.#lastLook = now;
     for (const replica of this.#all) {
-      if (replica.active === 0) {
+      if (replica.active === 0 || wasDeaf) {
         replica.heard = now;
         continue;
       }
       replica.channel.send({ kind: 'ping' });
-      if (this.#maxBlockMs === 0 || now - replica.heard < this.#maxBlockMs) continue;
+      if (this.#maxBlockMs === 0 || replica.isEnding || now - replica.heard < this.#maxBlockMs) continue;
       this.#log.error(`${replica.id} has not answered for ${this.#maxBlockMs} ms (--max-block-ms) and is replaced`);
+      // What it still does until it has ended counts, so nothing is run again before that.
+      replica.isReady = false;
+      replica.isEnding = true;
       replica.thread.terminate();
-      this.#gone(replica);
     }
   }
 }

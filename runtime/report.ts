@@ -6,10 +6,19 @@ import type { Log } from './log.js';
 
 export interface LoopCount {
   readonly id: string;
+  /** Whose last handler, so far, ran there. */
   requests: number;
   /** Share of its time in which it did something, 0 to 1. */
   busy: number;
+  /** Of home, what the whole process has; of a thread its heap and its buffers, which are part of that. */
   rssMb: number;
+}
+
+/** A loop that can be asked how it is. */
+export interface Gauge {
+  busy(): number;
+  /** In bytes. */
+  memory(): number;
 }
 
 export interface FluxionCount {
@@ -24,16 +33,30 @@ export interface FluxionCount {
 }
 
 export class Counts {
-  readonly home: LoopCount = { id: 'home', requests: 0, busy: 0, rssMb: 0 };
-  readonly #loops = new Map<string, LoopCount>([['home', this.home]]);
-  readonly #fluxions = new Map<string, FluxionCount>();
-  /** Requests that home's servers have taken, wherever they were handled. */
-  accepted = 0;
   readonly bus = { messages: 0, bytes: 0 };
+  readonly #loops = new Map<string, LoopCount>();
+  readonly #gauges = new Map<string, Gauge>();
+  readonly #fluxions = new Map<string, FluxionCount>();
+  /** The loop on which a request is counted. */
+  readonly #requests = new WeakMap<object, string>();
   readonly #begin = performance.eventLoopUtilization();
 
-  loop(id: string): LoopCount {
-    return getOrMake(this.#loops, id, () => ({ id, requests: 0, busy: 0, rssMb: 0 }));
+  constructor() {
+    this.join('home', {
+      busy: () => performance.eventLoopUtilization(this.#begin).utilization,
+      memory: () => process.memoryUsage.rss(),
+    });
+  }
+
+  /** From now on this loop is there; its counts stay when it is not any more. */
+  join(id: string, gauge: Gauge): void {
+    this.#loop(id);
+    this.#gauges.set(id, gauge);
+  }
+
+  leave(id: string): void {
+    this.#measure(id);
+    this.#gauges.delete(id);
   }
 
   fluxion(id: string, placement: string): FluxionCount {
@@ -47,11 +70,17 @@ export class Counts {
     fluxion.waitMs += waitMs;
   }
 
+  /** A handler is called for this request: it counts where the last one is. */
+  request(req: object, loop: string): void {
+    const before = this.#requests.get(req);
+    if (before === loop) return;
+    if (before !== undefined) this.#loop(before).requests--;
+    this.#loop(loop).requests++;
+    this.#requests.set(req, loop);
+  }
+
   print(): string {
-    const away = [...this.#loops.values()].reduce((sum, { id, requests }) => (id === 'home' ? sum : sum + requests), 0);
-    this.home.requests = this.accepted - away;
-    this.home.busy = performance.eventLoopUtilization(this.#begin).utilization;
-    this.home.rssMb = process.memoryUsage.rss() / 2 ** 20;
+    for (const id of this.#gauges.keys()) this.#measure(id);
     const loops = [...this.#loops.values()].map((loop) => ({
       ...loop,
       busy: round(loop.busy),
@@ -61,6 +90,19 @@ export class Counts {
       return { ...rest, cpuMs: round(cpuMs), waitMs: round(waitMs) };
     });
     return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus }, null, 2)}\n`;
+  }
+
+  #loop(id: string): LoopCount {
+    return getOrMake(this.#loops, id, () => ({ id, requests: 0, busy: 0, rssMb: 0 }));
+  }
+
+  #measure(id: string): void {
+    const gauge = this.#gauges.get(id);
+    if (gauge === undefined) return;
+    const loop = this.#loop(id);
+    // A thread that has ended says 0 of all that it ever was.
+    loop.busy = gauge.busy() || loop.busy;
+    loop.rssMb = gauge.memory() / 2 ** 20 || loop.rssMb;
   }
 }
 

@@ -1,23 +1,20 @@
 /**
- * Reads: what runs cost at home, how busy home is, which loops can take what.
- * Gives: for each run of a movable fluxion, the loop that it runs on.
+ * Reads: what runs cost at home and elsewhere, how busy home is.
+ * Gives: for each run of a movable fluxion, whether it goes to another loop.
  *
  * `eager` sends away all that may go. `auto` keeps at home what is cheaper than a message there and back, and finds out
  * what is not: by the clock where a handler computes before its first wait; by a trial where home is busy and nobody
  * knows with what, since what comes behind a wait is not seen from here.
  *
- *     cheap ── a run at home took long ──────────────> away
- *     cheap ── home is busy, not tried lately ──> trial ── costs more than the way ──> away
- *                                                      └─ costs less ──> cheap, for a while
+ *     cheap ── runs at home took long ─────────────────────> away ── costs little there ──> cheap, and left alone for a while
+ *     cheap ── home is busy with something unseen ──> trial ── costs more than the way ──> away
+ *                                                        └─ costs less ──> cheap, and left alone for a while
  */
 import { performance } from 'node:perf_hooks';
 
 /** A loop beside home, as far as it matters here. */
 export interface Target {
   readonly isReady: boolean;
-  /** Runs that it has not finished. */
-  readonly active: number;
-  readonly isFull: boolean;
 }
 
 export interface Movable {
@@ -26,99 +23,122 @@ export interface Movable {
   /** Milliseconds of computing per run, as measured at home before its first wait. */
   cost: number;
   runs: number;
+  /** How many of the last runs at home took long, older ones counting less. */
+  long: number;
+  /** Milliseconds of computing per run on other loops. */
+  costAway: number;
   /** Since it was last tried or sent away: computing on replicas, and how many runs that was for. */
   trialMs: number;
   trialRuns: number;
-  /** No trial before this time. */
+  /** It stays at home until this time. */
   quietUntil: number;
   quietMs: number;
 }
 
+const QUIET_MS = 5_000;
+const LONGEST_QUIET_MS = 300_000;
+
 export function makeMovable(id: string): Movable {
-  return { id, mode: 'cheap', cost: 0, runs: 0, trialMs: 0, trialRuns: 0, quietUntil: 0, quietMs: 5_000 };
+  const none = { cost: 0, runs: 0, long: 0, costAway: 0, trialMs: 0, trialRuns: 0, quietUntil: 0 };
+  return { id, mode: 'cheap', ...none, quietMs: QUIET_MS };
+}
+
+/** What one run of it will cost, as far as that is known. */
+export function expectedMs({ cost, costAway }: Movable): number {
+  return Math.max(cost, costAway);
 }
 
 /** What a message there and back costs the two loops, roughly: below this nothing is won. */
 const HOP_MS = 0.3;
-/** One run that takes so long is enough to know. */
-const LONG_MS = 2;
+/** Three times that much leaves no doubt. */
+const LONG_MS = HOP_MS * 3;
+/** The very first run also loads and compiles what it needs; if it took that long, it says something nevertheless. */
+const VERY_LONG_MS = 20;
 const BUSY = 0.6;
 const LOOK_EVERY_MS = 100;
 const TRIAL_RUNS = 20;
 
-export type Choice<T> = T | 'home' | 'overloaded';
-
-export class Scheduler<T extends Target> {
+export class Scheduler {
   readonly #mode: 'auto' | 'eager';
-  readonly #targets: () => readonly T[];
-  readonly #wanted: () => void;
-  #lastLook = performance.now();
-  #utilisation = performance.eventLoopUtilization();
-  #isBusy = false;
+  readonly #now: () => number;
+  readonly #utilisation: (before?: Utilisation) => Utilisation;
+  #last: { readonly at: number; readonly utilisation: Utilisation };
+  /** Since the last look: what is known to have been computed at home, and for how many runs. */
+  #seenMs = 0;
+  #seenRuns = 0;
+  #isTroubled = false;
 
-  /** `wanted` is called each time a loop beside home would be of use and none is there. */
-  constructor(mode: 'auto' | 'eager', targets: () => readonly T[], wanted: () => void) {
+  constructor(mode: 'auto' | 'eager', clock: Clock = CLOCK) {
     this.#mode = mode;
-    this.#targets = targets;
-    this.#wanted = wanted;
+    this.#now = clock.now;
+    this.#utilisation = clock.utilisation;
+    this.#last = { at: clock.now(), utilisation: clock.utilisation() };
   }
 
-  choose(movable: Movable, canRun: (target: T) => boolean): Choice<T> {
-    if (this.#mode === 'auto' && !this.#isWorthIt(movable)) return 'home';
-    let best: T | null = null;
-    let isAny = false;
-    for (const target of this.#targets()) {
-      if (!target.isReady || !canRun(target)) continue;
-      isAny = true;
-      if (!target.isFull && (best === null || target.active < best.active)) best = target;
-    }
-    if (best !== null) return best;
-    if (isAny) return 'overloaded';
-    this.#wanted();
-    return 'home';
+  goesAway(movable: Movable): boolean {
+    if (this.#mode === 'eager') return true;
+    if (movable.mode !== 'cheap') return true;
+    if (!this.#hasUnseenWork() || this.#now() < movable.quietUntil) return false;
+    movable.mode = 'trial';
+    return true;
   }
 
   ranAtHome(movable: Movable, ms: number): void {
+    this.#seenMs += ms;
+    this.#seenRuns++;
     movable.runs++;
     movable.cost += (ms - movable.cost) * (movable.runs < 8 ? 1 / movable.runs : 0.125);
-    if (movable.mode !== 'cheap' || (movable.cost < HOP_MS * 3 && ms < LONG_MS)) return;
-    // The very first run also loads and compiles what it needs: it says nothing of the second.
-    if (movable.runs > 1 || ms >= LONG_MS * 10) movable.mode = 'away';
+    movable.long = movable.long * 0.95 + (ms >= LONG_MS ? 1 : 0);
+    if (movable.mode !== 'cheap' || movable.cost < LONG_MS || this.#now() < movable.quietUntil) return;
+    // Once is a pause of the machine, or the first time.
+    const isSure = movable.long >= 1.5 || (movable.runs === 2 && ms >= LONG_MS) || ms >= VERY_LONG_MS;
+    if (isSure) movable.mode = 'away';
   }
 
   ranAway(movable: Movable, ms: number): void {
+    movable.costAway += (ms - movable.costAway) * (movable.costAway === 0 ? 1 : 0.125);
     movable.trialMs += ms;
     movable.trialRuns++;
-    if (this.#mode !== 'auto' || movable.trialRuns < TRIAL_RUNS) return;
+    if (this.#mode === 'eager' || movable.trialRuns < TRIAL_RUNS) return;
     const cost = movable.trialMs / movable.trialRuns;
     movable.trialMs = 0;
     movable.trialRuns = 0;
     if (cost >= HOP_MS) {
       movable.mode = 'away';
-      movable.quietMs = 5_000;
+      movable.quietMs = QUIET_MS;
       return;
     }
     movable.mode = 'cheap';
     movable.cost = 0;
     movable.runs = 0;
-    movable.quietUntil = performance.now() + movable.quietMs;
-    movable.quietMs = Math.min(movable.quietMs * 2, 300_000);
+    movable.long = 0;
+    movable.costAway = 0;
+    movable.quietUntil = this.#now() + movable.quietMs;
+    movable.quietMs = Math.min(movable.quietMs * 2, LONGEST_QUIET_MS);
   }
 
-  #isWorthIt(movable: Movable): boolean {
-    if (movable.mode !== 'cheap') return true;
-    if (!this.#looksBusy() || performance.now() < movable.quietUntil) return false;
-    movable.mode = 'trial';
-    return true;
-  }
-
-  #looksBusy(): boolean {
-    const now = performance.now();
-    if (now - this.#lastLook >= LOOK_EVERY_MS) {
-      this.#isBusy = performance.eventLoopUtilization(this.#utilisation).utilization >= BUSY;
-      this.#utilisation = performance.eventLoopUtilization();
-      this.#lastLook = now;
-    }
-    return this.#isBusy;
+  /** Home is busy, and it is not the handlers up to their first wait: what is behind that is worth a trial. */
+  #hasUnseenWork(): boolean {
+    const now = this.#now();
+    if (now - this.#last.at < LOOK_EVERY_MS) return this.#isTroubled;
+    const { utilization, active } = this.#utilisation(this.#last.utilisation);
+    const unseen = (active - this.#seenMs) / Math.max(1, this.#seenRuns);
+    this.#isTroubled = utilization >= BUSY && unseen >= HOP_MS;
+    this.#last = { at: now, utilisation: this.#utilisation() };
+    this.#seenMs = 0;
+    this.#seenRuns = 0;
+    return this.#isTroubled;
   }
 }
+
+type Utilisation = ReturnType<typeof performance.eventLoopUtilization>;
+
+export interface Clock {
+  readonly now: () => number;
+  readonly utilisation: (before?: Utilisation) => Utilisation;
+}
+
+const CLOCK: Clock = {
+  now: () => performance.now(),
+  utilisation: (before) => performance.eventLoopUtilization(before),
+};

@@ -19,9 +19,11 @@ import { CutWork, type FluxionState, HandlerWork, type Parts, sharedClock } from
 
 export interface StubOptions {
   readonly dispatcher: Dispatcher;
-  readonly scheduler: Scheduler<Replica>;
+  readonly scheduler: Scheduler;
   readonly counts: Counts;
   readonly overload: 'wait' | '503';
+  /** Somebody will read the counts. */
+  readonly reports: boolean;
   /** For a rest that has to run here after all. */
   readonly makes: ReadonlyMap<string, Make>;
   readonly fluxionOf: (id: string) => LinkFluxion | undefined;
@@ -30,9 +32,6 @@ export interface StubOptions {
 export class Stubs {
   readonly #options: StubOptions;
   readonly #states = new Map<string, FluxionState>();
-  /** Where the rest of an async function goes that has just asked. */
-  #chosen: Replica | null = null;
-
   constructor(options: StubOptions) {
     this.#options = options;
   }
@@ -41,7 +40,7 @@ export class Stubs {
     const known = this.#states.get(fluxion.id);
     if (known !== undefined) return known;
     const count = this.#options.counts.fluxion(fluxion.id, fluxion.placement);
-    const state = { fluxion, movable: makeMovable(fluxion.id), count, staysHome: !fluxion.movable };
+    const state = { fluxion, movable: makeMovable(fluxion.id), count, staysHome: !fluxion.movable, hasLeft: false };
     this.#states.set(fluxion.id, state);
     return state;
   }
@@ -68,19 +67,27 @@ export class Stubs {
   /** For the report: counts, and nothing else. */
   counter(slot: LinkedSlot, fluxion: LinkFluxion): Handler {
     const state = this.stateOf(fluxion);
-    return sameShape(slot.fn, (self, args) => this.here(state, () => Reflect.apply(slot.fn, self, args)));
+    return sameShape(slot.fn, (self, args) => {
+      const req = args.find((arg) => arg instanceof IncomingMessage);
+      if (req !== undefined) this.#options.counts.request(req, 'home');
+      return this.here(state, () => Reflect.apply(slot.fn, self, args));
+    });
   }
 
   #handle(slot: LinkedSlot, state: FluxionState, self: unknown, args: unknown[], stub: Code): unknown {
-    const call = (): unknown => this.here(state, () => Reflect.apply(slot.fn, self, args));
     const [req, res, next] = args;
+    const call = (): unknown => {
+      if (this.#options.reports && req instanceof IncomingMessage) this.#options.counts.request(req, 'home');
+      return this.here(state, () => Reflect.apply(slot.fn, self, args));
+    };
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
-    const choice = this.#options.scheduler.choose(state.movable, ({ slots }) => slots.has(slot));
-    if (choice === 'home') return call();
-    if (choice === 'overloaded') return this.#options.overload === '503' ? refuse(res) : call();
+    if (!this.#options.scheduler.goesAway(state.movable)) return call();
+    const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
+    if (offer === 'full' && this.#options.overload === '503') return refuse(res);
+    if (offer !== 'away') return call();
     const parts: Parts = { req, res, next: isFunction(next) ? next : null, below: new Below(stub) };
     return new Promise((resolve, reject) => {
-      this.#options.dispatcher.send(choice, new HandlerWork(state, slot, self, parts, call, { resolve, reject }));
+      this.#options.dispatcher.submit(new HandlerWork(state, slot, self, parts, call, { resolve, reject }));
     });
   }
 
@@ -100,11 +107,10 @@ export class Stubs {
     const { promised } = state.fluxion;
     const goOn = (self: unknown, args: unknown[]): unknown => {
       const call = (): unknown => this.here(state, () => Reflect.apply(closure, self, args));
-      const replica = this.#chooseFor(state);
-      if (replica === null) return call();
-      if (!promised) return this.#sendCut(replica, state, vars(), args, call, null);
+      if (!this.#goesAway(state)) return call();
+      if (!promised) return this.#sendCut(state, vars(), args, call, null);
       return new Promise((resolve, reject) => {
-        this.#sendCut(replica, state, vars(), args, call, { resolve, reject });
+        this.#sendCut(state, vars(), args, call, { resolve, reject });
       });
     };
     return sameShape(closure, goOn);
@@ -113,20 +119,17 @@ export class Stubs {
   /** Asked and answered in one turn: `send` comes at once where this says yes. */
   #away(id: string): boolean {
     const state = this.#movableState(id);
-    this.#chosen = state === null ? null : this.#chooseFor(state);
-    return this.#chosen !== null;
+    return state !== null && this.#goesAway(state);
   }
 
   #send(id: string, vars: unknown[]): unknown {
-    const state = this.#movableState(id);
-    const replica = this.#chosen;
-    this.#chosen = null;
-    if (state === null || replica === null) throw new Error(`nobody asked where ${id} is to run`);
+    const fluxion = this.#options.fluxionOf(id);
     const make = this.#options.makes.get(id);
-    if (make === undefined) throw new Error(`${id} has not been defined`);
+    if (fluxion === undefined || make === undefined) throw new Error(`${id} has not been defined`);
+    const state = this.stateOf(fluxion);
     const call = (): unknown => this.here(state, () => Reflect.apply(make(...vars), undefined, []));
     return new Promise((resolve, reject) => {
-      this.#sendCut(replica, state, vars, [], call, { resolve, reject });
+      this.#sendCut(state, vars, [], call, { resolve, reject });
     });
   }
 
@@ -137,13 +140,12 @@ export class Stubs {
     return state.staysHome ? null : state;
   }
 
-  #chooseFor(state: FluxionState): Replica | null {
-    const choice = this.#options.scheduler.choose(state.movable, ({ cuts }) => cuts.has(state.fluxion.id));
-    return typeof choice === 'string' ? null : choice;
+  #goesAway(state: FluxionState): boolean {
+    if (!this.#options.scheduler.goesAway(state.movable)) return false;
+    return this.#options.dispatcher.offer(state, ({ cuts }) => cuts.has(state.fluxion.id)) === 'away';
   }
 
   #sendCut(
-    replica: Replica,
     state: FluxionState,
     vars: unknown[],
     args: unknown[],
@@ -151,7 +153,8 @@ export class Stubs {
     waiting: CutWork['waiting'],
   ): void {
     const parts = findParts([...vars, ...args]);
-    if (parts === 'unclear') {
+    // Another loop has the response in hands already: two of them would not know of each other.
+    if (parts === 'unclear' || (parts !== null && this.#options.dispatcher.isAway(parts.res))) {
       this.#here(call, waiting);
       return;
     }
@@ -168,11 +171,12 @@ export class Stubs {
         to: state.fluxion.id,
         ...sent,
         exchanges: parts === null ? [] : [run],
+        cause: null,
         envelope,
         at: sharedClock(),
       };
     };
-    this.#options.dispatcher.send(replica, new CutWork(state, parts, message, call, waiting));
+    this.#options.dispatcher.submit(new CutWork(state, parts, message, call, waiting));
   }
 
   #here(call: () => unknown, waiting: CutWork['waiting']): void {

@@ -21,6 +21,8 @@ export interface FluxionState {
   readonly count: FluxionCount;
   /** Something of it could not travel: it does not leave home any more. */
   staysHome: boolean;
+  /** It has been sent to another loop. */
+  hasLeft: boolean;
 }
 
 /** A request and its response, with what the router passed beside them. */
@@ -35,8 +37,10 @@ export interface Parts {
 export interface Work {
   readonly state: FluxionState;
   readonly parts: Parts | null;
-  /** It has been run once, and its replica died. */
-  isAgain: boolean;
+  /** How often a replica died while it ran. */
+  attempts: number;
+  /** It is not over before its result is there. */
+  readonly awaitsResult: boolean;
   canRunOn(replica: Replica): boolean;
   /** Throws CannotTravel. */
   message(replica: Replica, run: RunId, envelope: Envelope | null): ToReplica;
@@ -57,7 +61,8 @@ interface Waiting {
 
 /** One call of a handler by its router. */
 export class HandlerWork implements Work {
-  isAgain = false;
+  attempts = 0;
+  readonly awaitsResult = false;
 
   constructor(
     readonly state: FluxionState,
@@ -112,7 +117,7 @@ export class HandlerWork implements Work {
 
 /** One message for a fluxion behind a cut: a callback, or the rest of an async function. */
 export class CutWork implements Work {
-  isAgain = false;
+  attempts = 0;
 
   constructor(
     readonly state: FluxionState,
@@ -122,6 +127,10 @@ export class CutWork implements Work {
     /** Null where nobody is interested in its result, as in that of a callback. */
     readonly waiting: Waiting | null,
   ) {}
+
+  get awaitsResult(): boolean {
+    return this.waiting !== null;
+  }
 
   canRunOn({ cuts }: Replica): boolean {
     return cuts.has(this.state.fluxion.id);

@@ -65,6 +65,11 @@ export class HomeExchange {
     return this.#touched;
   }
 
+  /** Nothing more will come of it. */
+  get isOver(): boolean {
+    return this.#done;
+  }
+
   /** The replica is gone: puts back what was read of the body. False: that is not possible any more. */
   restore(): boolean {
     const restored = this.#putBack();

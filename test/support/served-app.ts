@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import http from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import { cliPath } from './run-cli.js';
+import { link, type Tree, tempFolder } from './temp-folder.js';
+
+/** What `--report` writes. */
+export interface ReportJson {
+  readonly version: number;
+  readonly loops: readonly {
+    readonly id: string;
+    readonly requests: number;
+    readonly busy: number;
+    readonly rssMb: number;
+  }[];
+  readonly fluxions: readonly ReportedFluxion[];
+  readonly bus: { readonly messages: number; readonly bytes: number };
+}
+
+export interface ReportedFluxion {
+  readonly id: string;
+  readonly placement: string;
+  readonly runs: { readonly [loop: string]: number };
+  readonly cpuMs: number;
+  readonly waitMs: number;
+  readonly reruns: number;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+}
+
+export interface ServeOptions {
+  /** Before the entry; null: plain node. */
+  readonly flags: readonly string[] | null;
+  readonly env?: NodeJS.ProcessEnv;
+  /** So many replicas are ready before the app is given to the test. */
+  readonly replicas?: number;
+}
+
+/** `fluxion run` of an app, in a process of its own that ends with the test. The app prints its port when it listens. */
+export class ServedApp {
+  readonly child: ChildProcess;
+  readonly folder: string;
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  port = 0;
+  stdout = '';
+  stderr = '';
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
+  #heard: (() => void)[] = [];
+
+  private constructor(child: ChildProcess, folder: string) {
+    this.child = child;
+    this.folder = folder;
+    this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(() => (this.stdout += text)));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#hear(() => (this.stderr += text)));
+    child.on('close', () => this.#hear(() => {}));
+  }
+
+  static async serve(t: ExecutionContext, tree: Tree, options: ServeOptions): Promise<ServedApp> {
+    const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+    const folder = tempFolder(t, { node_modules: link(modules), ...tree });
+    const { flags, env, replicas = 0 } = options;
+    const run = [cliPath, 'run', '--report', join(folder, 'report.json'), '--log-level', 'debug', ...(flags ?? [])];
+    const { NODE_OPTIONS: _options, ...inherited } = process.env;
+    const child = spawn(process.execPath, [...(flags === null ? [] : run), join(folder, 'app.js')], {
+      cwd: folder,
+      env: { ...inherited, FLUXION_CACHE: join(folder, 'cache'), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const app = new ServedApp(child, folder);
+    t.teardown(() => app.#end());
+    const port = await app.says(/^port (\d+)$/m);
+    app.port = Number(port[1]);
+    await app.hasReplicas(replicas);
+    return app;
+  }
+
+  /** So many have started since the beginning. */
+  hasReplicas(count: number): Promise<unknown> {
+    return this.until(() => [...this.stderr.matchAll(/replica-\d+ is ready/g)].length >= count);
+  }
+
+  says(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.until(() => pattern.exec(this.stdout) ?? pattern.exec(this.stderr));
+  }
+
+  /** Looks each time the app has said something. */
+  async until<T>(look: () => T | null | false): Promise<T> {
+    for (;;) {
+      const found = look();
+      if (found !== null && found !== false) return found;
+      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+        throw new Error(`the app has ended:\n${this.stdout}\n${this.stderr}`);
+      }
+      await new Promise<void>((resolve) => this.#heard.push(resolve));
+    }
+  }
+
+  get(path: string, options: http.RequestOptions = {}): Promise<Reply> {
+    return this.request(path, options, null);
+  }
+
+  request(path: string, options: http.RequestOptions, body: string | null): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const req = http.request({ port: this.port, path, agent: this.#agent, ...options }, (res) => {
+        let text = '';
+        res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        res.on('end', () => resolve({ status: res.statusCode ?? 0, headers: res.headers, text }));
+        res.on('error', reject);
+      });
+      req.on('error', reject);
+      req.end(body ?? undefined);
+    });
+  }
+
+  /** `count` requests, so many at a time as there are sockets. */
+  many(count: number, path: (index: number) => string): Promise<Reply[]> {
+    return Promise.all(Array.from({ length: count }, (_, index) => this.get(path(index))));
+  }
+
+  /** Its lines that Fluxion wrote at this level. */
+  logged(level: string): readonly string[] {
+    return this.stderr.split('\n').filter((line) => line.startsWith(`fluxion ${level}: `));
+  }
+
+  async report(): Promise<ReportJson> {
+    this.child.kill('SIGTERM');
+    await this.ended;
+    return this.readReport();
+  }
+
+  readReport(): ReportJson {
+    return JSON.parse(readFileSync(this.file('report.json'), 'utf8'));
+  }
+
+  file(name: string): string {
+    return join(this.folder, name);
+  }
+
+  lines(name: string): readonly string[] {
+    return existsSync(this.file(name)) ? readFileSync(this.file(name), 'utf8').split('\n').filter(Boolean) : [];
+  }
+
+  async #end(): Promise<void> {
+    this.#agent.destroy();
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  #hear(note: () => void): void {
+    note();
+    const heard = this.#heard;
+    this.#heard = [];
+    for (const each of heard) each();
+  }
+}
+
+export function fluxionOf(report: ReportJson, id: string): ReportedFluxion {
+  const found = report.fluxions.find((fluxion) => fluxion.id === id);
+  if (found === undefined) throw new Error(`${id} is not among ${report.fluxions.map((each) => each.id).join(', ')}`);
+  return found;
+}
+
+/** Runs on all replicas together. */
+export function runsAway(report: ReportJson, id: string): number {
+  const { home = 0, ...away } = fluxionOf(report, id).runs;
+  void home;
+  return Object.values(away).reduce((sum, runs) => sum + runs, 0);
+}
