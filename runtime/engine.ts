@@ -12,12 +12,13 @@ import { decode } from './codec.js';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
+import { findDifference, HomeReach, type Reached } from './link/compare.js';
 import { FluxionFinder } from './link/find-fluxion.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link/link-home.js';
-import { pairSlots } from './link/pair.js';
+import { pairSlots, remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
 import { Log } from './log.js';
-import type { ReplicaSetup, ToHome } from './messages.js';
+import type { RemoteCut, RemoteSlot, ReplicaSetup, ToHome } from './messages.js';
 import { OwnerRuns } from './owner-runs.js';
 import { type ReadyReplica, type Replica, Replicas } from './replicas.js';
 import { Counts, Report } from './report.js';
@@ -55,6 +56,7 @@ class Engine {
   readonly #finder: FluxionFinder | null;
   readonly #dispatcher: Dispatcher;
   readonly #fluxionOf: (id: string) => LinkFluxion | undefined;
+  #reach: HomeReach | null = null;
   readonly #stubs: Stubs;
   readonly #ownerRuns: OwnerRuns;
   /** Something behind a cut may leave home. */
@@ -190,11 +192,46 @@ class Engine {
     }
     const lacks = (fluxion: LinkFluxion | undefined | null): boolean =>
       unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
-    replica.slots = new Map([...pairs.slots].filter(([slot]) => !lacks(slot.fluxion)));
-    replica.cuts = new Set(cuts.filter((id) => !lacks(this.#fluxionOf(id))));
+    const equal = this.#equality(pairs.slots, slots, cuts);
+    replica.slots = new Map([...pairs.slots].filter(([slot, key]) => !lacks(slot.fluxion) && equal.slots.has(key)));
+    replica.cuts = new Set([...equal.cuts].filter((id) => !lacks(this.#fluxionOf(id))));
     this.#counts.join(replica.id, { busy: () => replica.thread.busy(), memory: () => replica.memory });
     this.#hadReplica = true;
     this.#dispatcher.pump();
+  }
+
+  /** Slots and cuts of a replica that reach there what they reach here. */
+  #equality(
+    pairs: ReadonlyMap<LinkedSlot, string>,
+    slots: readonly RemoteSlot[],
+    cuts: readonly RemoteCut[],
+  ): { readonly slots: ReadonlySet<string>; readonly cuts: ReadonlySet<string> } {
+    const { prepared, loop } = this.#context;
+    const equal = { slots: new Set<string>(), cuts: new Set<string>() };
+    if (prepared === null) return equal;
+    const reflector = new Reflector();
+    const reach = (this.#reach ??= new HomeReach(prepared.manifest, readLink(prepared.folder)));
+    const remote = new Map(slots.map((slot) => [remoteKey(slot), slot.reached]));
+    for (const [{ fn, fluxion }, key] of pairs) {
+      const there = remote.get(key);
+      if (fluxion === null || !there) continue;
+      if (this.#isSame(fluxion, reach.of(fn, reflector), there)) equal.slots.add(key);
+    }
+    for (const { id, reached } of cuts) {
+      const [make, fluxion] = [loop.makes.get(id), this.#fluxionOf(id)];
+      if (make === undefined || fluxion === undefined) continue;
+      if (this.#isSame(fluxion, reach.of(make, reflector), reached)) equal.cuts.add(id);
+    }
+    reflector.close();
+    return equal;
+  }
+
+  #isSame({ id, module, line }: LinkFluxion, here: Reached, there: Reached): boolean {
+    const different = findDifference(here, there);
+    if (different === null) return true;
+    const what = `"${different}" is not there what it is here`;
+    this.#log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: in a replica ${what}`);
+    return false;
   }
 
   #weigh(message: unknown): void {

@@ -29,6 +29,13 @@ export class Log {
   }
 
   /** The first time only. */
+  infoOnce(text: string): void {
+    if (this.#said.has(text)) return;
+    this.#said.add(text);
+    this.info(text);
+  }
+
+  /** The first time only. */
   warnOnce(text: string): void {
     if (this.#said.has(text)) return;
     this.#said.add(text);

@@ -6,6 +6,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Encoded } from './codec.js';
 import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
 import type { Envelope, ToHome as ExchangeToHome, ToReplica as ExchangeToReplica } from './http-bridge/messages.js';
+import type { Reached } from './link/compare.js';
 import type { FunctionPlace } from './link/reflect.js';
 
 /** What a thread needs to become a replica. */
@@ -29,7 +30,7 @@ export type ReplicaStarted =
   | {
       readonly kind: 'ready';
       readonly slots: readonly RemoteSlot[];
-      readonly cuts: readonly string[];
+      readonly cuts: readonly RemoteCut[];
       /** Packages whose connection start-up makes: here it was not made, and is not to be used. */
       readonly unconnected: readonly string[];
       /** Calls of start-up that home did not make, or not in the same place: what they gave may differ. */
@@ -44,6 +45,14 @@ export interface RemoteSlot {
   readonly root: string;
   readonly path: string;
   readonly place: FunctionPlace;
+  /** What it reaches; null where it may not be sent for in any case. */
+  readonly reached: Reached | null;
+}
+
+/** A fluxion behind a cut that a replica could go on with. */
+export interface RemoteCut {
+  readonly id: string;
+  readonly reached: Reached;
 }
 
 /** Home gives each run that it sends to a replica a number; a replica those that it sends home. */

@@ -6,6 +6,7 @@
  */
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
+import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import { Channel } from './bus.js';
 import { encode } from './codec.js';
 import { evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
@@ -14,10 +15,13 @@ import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
 import homeLoop from './home-loop.cjs';
 import { AppNames } from './link/app-names.js';
+import { makeReach } from './link/compare.js';
+import { FluxionFinder } from './link/find-fluxion.js';
 import { remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
 import { type Handler, type Stacks, stacksOfApp, stacksOfServer } from './link/routers.js';
 import {
+  type RemoteCut,
   type RemoteSlot,
   type ReplicaSetup,
   type ReplicaStarted,
@@ -28,6 +32,7 @@ import {
   type UncaughtEvent,
 } from './messages.js';
 import { ReplicaRuns } from './replica-runs.js';
+import type { SwitchableLoop } from './types.js';
 
 /** Piscina has its result at once, and the thread for good; what came of the start-up is told by the port. */
 export default function startReplica(task: ReplicaTask): void {
@@ -71,11 +76,12 @@ async function start(
   await startUp(setup, loop, firewall);
   const chance = firewall.misses.find(({ what, answer }) => answer === 'real' && RANDOM.test(what));
   if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
-  const found = link(firewall, apps.stop());
+  const manifests = firewall.outside(() => ({ start: readManifest(setup.folder), link: readLink(setup.folder) }));
+  const { found, cuts } = firewall.outside(() => link(firewall, apps.stop(), loop, manifests));
   const names = new AppNames();
   for (const { root, stacks } of found) names.add(root, stacks.things);
 
-  const { fluxions: listed } = firewall.outside(() => readLink(setup.folder));
+  const listed = manifests.link.fluxions;
   const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
   const runs = new ReplicaRuns({
     handlers: new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks))),
@@ -90,16 +96,12 @@ async function start(
   const slots = found.flatMap((each) => each.slots);
   const unconnected = findUnconnected(firewall);
   const misses = firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`);
-  return { runs, ready: { kind: 'ready', slots, cuts: [...loop.makes.keys()], unconnected, misses } };
+  return { runs, ready: { kind: 'ready', slots, cuts, unconnected, misses } };
 }
 
 const RANDOM = /^(crypto|webcrypto)\b|random/i;
 
-async function startUp(
-  { folder }: ReplicaSetup,
-  loop: ReturnType<typeof homeLoop.makeLoop>,
-  firewall: Firewall,
-): Promise<void> {
+async function startUp({ folder }: ReplicaSetup, loop: SwitchableLoop, firewall: Firewall): Promise<void> {
   const manifest = firewall.outside(() => readManifest(folder));
   const emitted = firewall.outside(() => readEmitted(folder, manifest));
   homeLoop.setLoop(loop);
@@ -136,24 +138,37 @@ interface Found {
   readonly slots: readonly RemoteSlot[];
 }
 
-function link({ servers }: Firewall, apps: readonly object[]): readonly Found[] {
-  const reflector = new Reflector();
-  const found: Found[] = [];
-  servers.forEach(({ server }, index) => {
-    found.push(withPlaces(`server${index}`, stacksOfServer(server, reflector), reflector));
-  });
-  apps.forEach((app, index) => void found.push(withPlaces(`app${index}`, stacksOfApp(app, reflector), reflector)));
-  reflector.close();
-  return found;
+interface Manifests {
+  readonly start: StartManifest;
+  readonly link: LinkManifest;
 }
 
-function withPlaces(root: string, stacks: Stacks, reflector: Reflector): Found {
-  const places = reflector.locate(stacks.slots.map(({ fn }) => fn));
-  const slots = stacks.slots.flatMap(({ path }, index) => {
-    const place = places[index];
-    return place === null || place === undefined ? [] : [{ root, path, place }];
-  });
-  return { root, stacks, slots };
+function link(
+  { servers }: Firewall,
+  apps: readonly object[],
+  { makes }: SwitchableLoop,
+  { start, link }: Manifests,
+): { readonly found: readonly Found[]; readonly cuts: readonly RemoteCut[] } {
+  const reflector = new Reflector();
+  const finder = new FluxionFinder(start, link);
+  const reach = makeReach(reflector, start, link);
+  const withPlaces = (root: string, stacks: Stacks): Found => {
+    const places = reflector.locate(stacks.slots.map(({ fn }) => fn));
+    const slots = stacks.slots.flatMap(({ path, fn }, index) => {
+      const place = places[index];
+      if (place === null || place === undefined) return [];
+      return [{ root, path, place, reached: finder.find(place)?.movable ? reach(fn) : null }];
+    });
+    return { root, stacks, slots };
+  };
+  const found = [
+    ...servers.map(({ server }, index) => withPlaces(`server${index}`, stacksOfServer(server, reflector))),
+    ...apps.map((app, index) => withPlaces(`app${index}`, stacksOfApp(app, reflector))),
+  ];
+  const movable = new Set(link.fluxions.flatMap(({ id, movable }) => (movable ? [id] : [])));
+  const cuts = [...makes].flatMap(([id, make]) => (movable.has(id) ? [{ id, reached: reach(make) }] : []));
+  reflector.close();
+  return { found, cuts };
 }
 
 function handlersOf(root: string, { slots }: Stacks): readonly (readonly [string, Handler])[] {

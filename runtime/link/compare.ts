@@ -21,6 +21,30 @@ export function makeReach(reflector: Reflector, start: StartManifest, link: Link
   return (fn) => [...reach.of(fn)];
 }
 
+/** Home's own, asked for once: start-up's constants do not change. */
+export class HomeReach {
+  readonly #start: StartManifest;
+  readonly #link: LinkManifest;
+  readonly #known = new WeakMap<object, Reached>();
+  #reach: { readonly reflector: Reflector; readonly of: (fn: object) => Reached } | null = null;
+
+  constructor(start: StartManifest, link: LinkManifest) {
+    this.#start = start;
+    this.#link = link;
+  }
+
+  of(fn: object, reflector: Reflector): Reached {
+    const known = this.#known.get(fn);
+    if (known !== undefined) return known;
+    if (this.#reach?.reflector !== reflector) {
+      this.#reach = { reflector, of: makeReach(reflector, this.#start, this.#link) };
+    }
+    const reached = this.#reach.of(fn);
+    this.#known.set(fn, reached);
+    return reached;
+  }
+}
+
 /** The first variable that is not the same; null where all are. */
 export function findDifference(here: Reached, there: Reached): string | null {
   const other = new Map(there);

@@ -8,6 +8,9 @@
  * Objects of packages and of Node are told by their class only: models say what may be repeated of them.
  */
 import { createHash } from 'node:crypto';
+import Module from 'node:module';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 import type { FunctionPlace, Reflector } from './reflect.js';
 
@@ -20,6 +23,10 @@ export interface ReachOptions {
 
 const NONE: ReadonlyMap<string, unknown> = new Map();
 const NAMES = /[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*/gu;
+
+const OF_NODE = new RegExp(
+  `^node:|^(?:file://)?${fileURLToPath(new URL('../', import.meta.url)).replace(/\W/g, '\\$&')}`,
+);
 
 /** Beyond this nothing is proven any more. */
 const MOST_NODES = 300_000;
@@ -42,11 +49,14 @@ export class Reach {
   readonly #options: ReachOptions;
   /** Asked for once: that is what costs time. */
   readonly #facts = new Map<object, FunctionFacts>();
+  /** What modules of Node and of packages export: these are told by name. */
+  readonly #modules: ReadonlyMap<unknown, string>;
   #nodes = 0;
 
   constructor(reflector: Reflector, options: ReachOptions) {
     this.#reflector = reflector;
     this.#options = options;
+    this.#modules = findModules(options);
   }
 
   /** By variable, of those that the function's own text names. */
@@ -73,6 +83,8 @@ export class Reach {
 
   #tell(value: unknown, told: Told): string {
     if (++this.#nodes > MOST_NODES) return unlike('too much');
+    const name = this.#modules.get(value);
+    if (name !== undefined) return name;
     if (typeof value === 'function') return this.#tellFunction(value, told);
     if (typeof value !== 'object' || value === null) return tellPrimitive(value);
     const known = told.objects.get(value);
@@ -85,7 +97,9 @@ export class Reach {
 
   #tellFunction(fn: object, told: Told): string {
     const { place, variables } = this.#factsOf(fn);
-    if (place === null) return `native ${String(Reflect.get(fn, 'name'))}`;
+    // What the recorder and the firewall put in the place of Node's functions counts as these.
+    if (place === null || types.isProxy(fn) || OF_NODE.test(place.url))
+      return `native ${String(Reflect.get(fn, 'name'))}`;
     const at = `${place.url}:${place.line}:${place.column}`;
     if (told.functions.has(fn)) return at;
     told.functions.add(fn);
@@ -133,6 +147,32 @@ export class Reach {
     }
     return parts.join();
   }
+}
+
+function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {
+  const modules = new Map<unknown, string>([
+    [globalThis, 'the global object'],
+    [console, 'console'],
+    [process, 'process'],
+  ]);
+  for (const name of loadedModules()) modules.set(require(name), `module ${name}`);
+  for (const [file, module] of Object.entries(require.cache)) {
+    if (!isApp(file) && isObject(module?.exports)) modules.set(module.exports, `package ${file}`);
+  }
+  return modules;
+}
+
+const require = Module.createRequire(import.meta.url);
+
+/** Only those: some do something when they are loaded. */
+function loadedModules(): readonly string[] {
+  const list: unknown = Reflect.get(process, 'moduleLoadList');
+  const loaded = new Set(Array.isArray(list) ? list : []);
+  return Module.builtinModules.filter((name) => loaded.has(`NativeModule ${name}`));
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
 function tellPrimitive(value: unknown): string {
