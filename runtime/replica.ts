@@ -105,7 +105,7 @@ async function startUp({ folder }: ReplicaSetup, loop: SwitchableLoop, firewall:
   const manifest = firewall.outside(() => readManifest(folder));
   const emitted = firewall.outside(() => readEmitted(folder, manifest));
   homeLoop.setLoop(loop);
-  home.replaceTexts(emitted);
+  firewall.outside(() => home.replaceTexts(emitted));
   const entry = manifest.modules.find(({ id }) => id === manifest.entry);
   if (entry === undefined) throw new Error('the entry is not among the modules');
   await evaluate(entry);
