@@ -108,6 +108,10 @@ export class Dispatcher {
     return new CutRefs(this.namesOf(replica), partsOf, idOf);
   }
 
+  get isIdle(): boolean {
+    return this.#runs.size === 0 && this.#waiting.size === 0 && this.#suspects.length === 0;
+  }
+
   /** A replica has this response in hands, and home must not touch it meanwhile. */
   isAway(res: object): boolean {
     const run = this.#away.get(res);

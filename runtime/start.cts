@@ -108,9 +108,13 @@ function spread(prepared: Prepared | null, runOptions: RunOptions): void {
   const recorder = prepared === null ? null : recording.record();
   const env = { ...process.env };
   watcher.watchServers((server) => {
-    void import('./engine.js').then(({ serve }) =>
-      serve(server, { prepared, options: runOptions, loop, recorder, env }),
-    );
+    const early: object[] = [];
+    const note = (req: object): void => void early.push(req);
+    if (runOptions.report !== null) server.prependListener('request', note);
+    void import('./engine.js').then(({ serve }) => {
+      server.off('request', note);
+      serve(server, { prepared, options: runOptions, loop, recorder, env }, early);
+    });
   });
 }
 
