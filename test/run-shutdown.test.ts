@@ -90,7 +90,7 @@ test.serial('SIGUSR2 writes a report while the app runs', async (t) => {
 test.serial('nothing is loaded or started where nothing can move; the report is written nevertheless', async (t) => {
   const stays = app()
     .replace("console.log('begun ' + req.params.id);", 'total += 1;')
-    .replace(/app\.get\('\/work[^]*?\n}\);\n/, '');
+    .replace(/app\.get\('\/work[\s\S]*?\n}\);\n/, '');
   const source = stays
     .replace('const app =', 'let total = 0;\nconst app =')
     .replace('res.send(req.params.id)', 'res.json(total)');
