@@ -51,4 +51,6 @@ export interface LinkFluxion {
   readonly promised: boolean;
   /** A message can start it on another loop. */
   readonly cut: boolean;
+  /** The variables of that message, in order; empty without a cut. */
+  readonly message: readonly string[];
 }

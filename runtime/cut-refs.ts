@@ -41,3 +41,10 @@ export class CutRefs implements Refs {
     return part === 'req' ? parts.req : part === 'res' ? parts.res : parts.next;
   }
 }
+
+/** `vars[1].list[0]` as the app's author would say it. */
+export function namedPath(path: string, message: readonly string[]): string {
+  return path
+    .replace(/^vars\[(\d+)\]/, (_, index) => message[Number(index)] ?? 'a variable')
+    .replace(/^args\[(\d+)\]/, (_, index) => `argument ${Number(index) + 1}`);
+}

@@ -9,7 +9,7 @@
  */
 import timers from 'node:timers';
 import { CannotTravel, decode } from './codec.js';
-import { CutRefs, type Parts as ExchangeParts } from './cut-refs.js';
+import { CutRefs, type Parts as ExchangeParts, namedPath } from './cut-refs.js';
 import { HomeExchange, type Outcome } from './http-bridge/index.js';
 import { AppNames } from './link/app-names.js';
 import type { Log } from './log.js';
@@ -56,6 +56,13 @@ interface Run {
   awaitsResult: boolean;
 }
 
+/** Of an exchange that is over. */
+interface Kept {
+  readonly parts: ExchangeParts;
+  readonly replica: Replica;
+  readonly state: FluxionState;
+}
+
 export type Offer = 'away' | 'home' | 'full';
 
 export class Dispatcher {
@@ -64,7 +71,7 @@ export class Dispatcher {
   /** Runs of which the costs are not known yet: that may be later than their end. */
   readonly #uncounted = new Map<RunId, { readonly state: FluxionState; readonly replica: Replica }>();
   readonly #names = new WeakMap<Replica, AppNames>();
-  readonly #kept = new Map<RunId, { readonly parts: ExchangeParts; readonly replica: Replica }>();
+  readonly #kept = new Map<RunId, Kept>();
   /** Responses that a replica works with. */
   readonly #away = new WeakMap<object, Run>();
   /** In the order in which they came; a Set, as works also leave from the middle. */
@@ -99,6 +106,10 @@ export class Dispatcher {
         return thing === req || thing === res || thing === next;
       });
     return new CutRefs(this.namesOf(replica), partsOf, idOf);
+  }
+
+  get isIdle(): boolean {
+    return this.#runs.size === 0 && this.#waiting.size === 0 && this.#suspects.length === 0;
   }
 
   /** A replica has this response in hands, and home must not touch it meanwhile. */
@@ -179,6 +190,7 @@ export class Dispatcher {
       const message = work.message(replica, id, run.exchange?.envelope ?? null);
       this.#runs.set(id, run);
       this.#uncounted.set(id, { state: work.state, replica });
+      this.#options.counts.ran(work.state.count, replica.id);
       if (work.state.fluxion.kind === 'start' && work.parts !== null) {
         this.#options.counts.request(work.parts.req, replica.id);
       }
@@ -191,7 +203,7 @@ export class Dispatcher {
       if (!(error instanceof CannotTravel)) throw error;
       run.exchange?.restore();
       // What is wrong with the request itself says nothing of the next one.
-      if (error.path !== 'req') this.keepHome(work.state, error.path, error.why);
+      if (error.path !== 'req') this.keepHome(work.state, namedPath(error.path, work.state.fluxion.message), error.why);
       work.runHere();
     }
   }
@@ -270,13 +282,16 @@ export class Dispatcher {
   receive(replica: Replica, message: ToHome): void {
     switch (message.kind) {
       case 'ran':
-        this.#ran(replica, message);
+        this.#ran(message);
         return;
       case 'result':
         this.#result(message);
         return;
       case 'effect':
         this.#mark(message.runs, replica, (run) => (run.hasEffect = true));
+        return;
+      case 'lost':
+        this.#lost(replica, message);
         return;
       case 'forgot':
         for (const id of message.runs) this.#kept.delete(id);
@@ -314,20 +329,28 @@ export class Dispatcher {
     }
   }
 
+  /** What called it is over, so it cannot be run again at home from its beginning. */
+  #lost(replica: Replica, { to, what, why, cause }: Extract<ToHome, { kind: 'lost' }>): void {
+    const state = cause === null ? undefined : (this.#runs.get(cause)?.work.state ?? this.#kept.get(cause)?.state);
+    this.#options.log.error(`${replica.id}: "${to}" was not run, as ${what} cannot travel: ${why}`);
+    if (state !== undefined) this.keepHome(state, what, why);
+  }
+
   countHere(state: FluxionState, call: () => unknown): unknown {
     const begin = performance.now();
+    this.#options.counts.ran(state.count, 'home');
     try {
       return call();
     } finally {
-      this.#options.counts.ran(state.count, 'home', performance.now() - begin, 0);
+      this.#options.counts.cost(state.count, performance.now() - begin, 0);
     }
   }
 
-  #ran(replica: Replica, { run: id, cpuMs, waitMs }: Extract<ToHome, { kind: 'ran' }>): void {
+  #ran({ run: id, cpuMs, waitMs }: Extract<ToHome, { kind: 'ran' }>): void {
     const state = this.#uncounted.get(id)?.state;
     if (state === undefined) return;
     this.#uncounted.delete(id);
-    this.#options.counts.ran(state.count, replica.id, cpuMs, waitMs);
+    this.#options.counts.cost(state.count, cpuMs, waitMs);
     this.#options.scheduler.ranAway(state.movable, cpuMs);
     const run = this.#runs.get(id);
     if (run?.exchange === null) this.#over(run);
@@ -359,7 +382,8 @@ export class Dispatcher {
     replica.active--;
     if (replica.suspect === run) replica.suspect = null;
     if (run.isHarmless) replica.harmless--;
-    if (exchange !== null && this.#options.keepsParts) this.#kept.set(run.id, { parts: exchange.side, replica });
+    if (exchange !== null && this.#options.keepsParts)
+      this.#kept.set(run.id, { parts: exchange.side, replica, state: run.work.state });
     return true;
   }
 
@@ -374,7 +398,7 @@ export class Dispatcher {
       this.#runs.delete(run.id);
       const isWhole = run.exchange?.restore() ?? true;
       if (run.isHandedOn) run.work.over();
-      else if (isWhole && run.at > begun) notBegun.push(run.work);
+      else if (isWhole && run.at > begun) notBegun.push(this.#uncount(run));
       else if (isWhole && !run.hasEffect && !wasAlone && ++run.work.attempts < MOST_ATTEMPTS) this.#suspect(run.work);
       else this.#fail(run.work, `${replica.id} ended while it ran`);
     }
@@ -382,6 +406,11 @@ export class Dispatcher {
     for (const [id, { replica: its }] of this.#uncounted) if (its === replica) this.#uncounted.delete(id);
     this.#waiting = new Set([...notBegun, ...this.#waiting]);
     this.pump();
+  }
+
+  #uncount({ work, replica }: Run): Work {
+    this.#options.counts.ran(work.state.count, replica.id, -1);
+    return work;
   }
 
   #suspect(work: Work): void {

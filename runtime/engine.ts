@@ -43,10 +43,10 @@ const MOST_WAITING = { wait: 4096, '503': 256 } as const;
 
 let engine: Engine | null = null;
 
-/** Called for each server, in the order in which they were asked to listen. */
-export function serve(server: Server, context: EngineContext): void {
+/** Called for each server, in the order in which they were asked to listen. `early`: requests that it has taken since. */
+export function serve(server: Server, context: EngineContext, early: readonly object[]): void {
   engine ??= new Engine(context);
-  engine.addServer(server);
+  engine.addServer(server, early);
 }
 
 class Engine {
@@ -103,13 +103,15 @@ class Engine {
     });
     this.#hasCuts = link?.fluxions.some(({ movable, cut }) => movable && cut) ?? false;
     const report = options.report === null ? null : new Report(options.report, this.#counts, this.#log);
-    drainOnSignals(
-      () => this.#listening,
-      () => report?.write(),
-    );
+    drainOnSignals({
+      servers: () => this.#listening,
+      isIdle: () => this.#dispatcher.isIdle,
+      beforeEnd: () => report?.write(),
+    });
   }
 
-  addServer(server: Server): void {
+  addServer(server: Server, early: readonly object[]): void {
+    for (const req of early) this.#counts.request(req, 'home');
     const reflector = new Reflector();
     const linked = linkServer(server, `server${this.#servers.length}`, this.#finder, reflector);
     this.#mindUnknownFiles(reflector);

@@ -81,10 +81,16 @@ export type ToHome =
   /** The computing for a run has ended, as far as it is known. */
   | { readonly kind: 'ran'; readonly run: RunId; readonly cpuMs: number; readonly waitMs: number }
   | { readonly kind: 'pong'; readonly memory: number }
-  /** All that was begun here has come to its end; `runs` were sent here until then. */
-  | { readonly kind: 'idle'; readonly runs: number }
   /** Something was done that the outside can see: none of these may be run again. */
   | { readonly kind: 'effect'; readonly effect: EffectKind; readonly what: string; readonly runs: readonly RunId[] }
+  /** A message of a flow that is over could not be sent. */
+  | {
+      readonly kind: 'lost';
+      readonly to: string;
+      readonly what: string;
+      readonly why: string;
+      readonly cause: RunId | null;
+    }
   /** Messages from here will never again name these exchanges. */
   | { readonly kind: 'forgot'; readonly runs: readonly RunId[] }
   | { readonly kind: 'output'; readonly fd: 1 | 2; readonly chunk: Uint8Array }

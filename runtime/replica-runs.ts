@@ -8,7 +8,7 @@ import process from 'node:process';
 import type { Transferable } from 'node:worker_threads';
 import type { LinkFluxion } from '../flx/run-manifest.js';
 import { CannotTravel, decode, encode } from './codec.js';
-import { CutRefs } from './cut-refs.js';
+import { CutRefs, namedPath } from './cut-refs.js';
 import { openExchange, type ReplicaExchange } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
 import type { AppNames } from './link/app-names.js';
@@ -246,25 +246,43 @@ export class ReplicaRuns {
   #sendHome(to: string, vars: unknown[], args: unknown[], isPromised: boolean): unknown {
     const run = ++this.#sent;
     const refs = this.#refs();
-    const message = this.#encodeHome(run, to, vars, args, refs);
-    // What was done to the stand-ins so far is known at home before it goes on with the real ones.
-    for (const id of refs.named) this.#open.get(id)?.exchange.handBack();
-    this.#options.send(message);
+    try {
+      const message = this.#encodeHome(run, to, vars, args, refs);
+      // What was done to the stand-ins so far is known at home before it goes on with the real ones.
+      for (const id of refs.named) this.#open.get(id)?.exchange.handBack();
+      this.#options.send(message);
+    } catch (error) {
+      if (!(error instanceof CannotTravel)) throw error;
+      this.#abandon(to, error);
+      // Nothing of this flow goes on here.
+      return isPromised ? new Promise(() => {}) : undefined;
+    }
     if (!isPromised) return undefined;
     return new Promise((resolve, reject) => void this.#waiting.set(run, { resolve, reject }));
   }
 
   #encodeHome(run: RunId, to: string, vars: unknown[], args: unknown[], refs: CutRefs): ToHome {
+    const sent = { vars: encode(vars, refs, 'vars'), args: encode(args, refs, 'args') };
+    const at = performance.timeOrigin + performance.now();
     const cause = this.#current?.getStore() ?? null;
-    try {
-      const sent = { vars: encode(vars, refs, 'vars'), args: encode(args, refs, 'args') };
-      const at = performance.timeOrigin + performance.now();
-      return { kind: 'run', run, to, ...sent, exchanges: [...refs.named], cause, at };
-    } catch (error) {
-      if (!(error instanceof CannotTravel)) throw error;
-      // The request is run again at home, from its beginning, if nothing has come of it yet.
-      const exchange = cause === null ? undefined : this.#open.get(cause)?.exchange;
-      return exchange === undefined ? raise(error) : exchange.fail(error.path, error.why);
+    return { kind: 'run', run, to, ...sent, exchanges: [...refs.named], cause, at };
+  }
+
+  /** Home runs the flow again, from its beginning, if nothing has come of it yet. */
+  #abandon(to: string, { path, why }: CannotTravel): void {
+    const cause = this.#current?.getStore() ?? null;
+    const what = namedPath(path, this.#options.fluxionOf(to)?.message ?? []);
+    const open = cause === null ? undefined : this.#open.get(cause);
+    if (open !== undefined) {
+      try {
+        open.exchange.fail(what, why);
+      } catch (error) {
+        if (!(error instanceof CannotTravel)) throw error;
+      }
+    } else if (cause !== null && this.#alone.delete(cause)) {
+      this.#options.send({ kind: 'result', run: cause, how: 'cannot-travel', value: encode({ what, why }) });
+    } else {
+      this.#options.send({ kind: 'lost', to, what, why, cause });
     }
   }
 
@@ -299,8 +317,4 @@ function waited(at: number): number {
 function memoryOfThread(): number {
   const { heapTotal, external } = process.memoryUsage();
   return heapTotal + external;
-}
-
-function raise(error: unknown): never {
-  throw error;
 }

@@ -8,7 +8,7 @@ import { EventEmitter } from 'node:events';
 import process from 'node:process';
 import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import { Channel } from './bus.js';
-import { encode } from './codec.js';
+import { CannotTravel, encode } from './codec.js';
 import { evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
 import raising from './firewall/raise.cjs';
 import type { Firewall } from './firewall/startup-record.cjs';
@@ -204,12 +204,17 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
   });
   runs.onBegin(() => firewall.armed());
   const heard = UNCAUGHT_EVENTS.filter((event) => takeListeners(event));
-  for (const event of heard) process.on(event, (error, origin) => now(uncaught(event, error, String(origin))));
-  if (heard.includes('uncaughtException')) return;
-  process.on('uncaughtExceptionMonitor', (error) => {
+  const take = (event: UncaughtEvent, error: unknown, origin: string): void => {
+    // Its exchange has failed by it, and home runs the request again; only the app's code has come to an end there.
+    if (error instanceof CannotTravel) return;
+    if (heard.includes(event)) return now(uncaught(event, error, origin));
     isCrashing = true;
     now({ kind: 'crash', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-  });
+    endThread();
+  };
+  process.on('uncaughtException', (error, origin) => take('uncaughtException', error, origin));
+  if (heard.includes('unhandledRejection'))
+    process.on('unhandledRejection', (error) => take('unhandledRejection', error, ''));
 }
 
 /** The app's own listeners for errors that nobody caught are called at home, which has what they work with. */

@@ -64,8 +64,12 @@ export class Counts {
     return getOrMake(this.#fluxions, id, make);
   }
 
-  ran(fluxion: FluxionCount, loop: string, cpuMs: number, waitMs: number): void {
-    fluxion.runs[loop] = (fluxion.runs[loop] ?? 0) + 1;
+  ran(fluxion: FluxionCount, loop: string, by = 1): void {
+    fluxion.runs[loop] = (fluxion.runs[loop] ?? 0) + by;
+  }
+
+  /** Of another loop it comes later than the run. */
+  cost(fluxion: FluxionCount, cpuMs: number, waitMs: number): void {
     fluxion.cpuMs += cpuMs;
     fluxion.waitMs += waitMs;
   }

@@ -6,36 +6,57 @@ import type { Server } from 'node:http';
 import process from 'node:process';
 import timers from 'node:timers';
 
-const { setTimeout } = timers;
+const { clearInterval, setInterval, setTimeout } = timers;
 
 /** Streams that never end must not keep the process. */
 const LONGEST_MS = 10_000;
+/** Connections that are kept open for a next request become idle one by one. */
+const LOOK_EVERY_MS = 50;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-export function drainOnSignals(servers: () => readonly Server[], beforeEnd: () => void): void {
+export interface Draining {
+  readonly servers: () => readonly Server[];
+  /** What runs elsewhere has come to its end, whether or not somebody waits for an answer. */
+  readonly isIdle: () => boolean;
+  readonly beforeEnd: () => void;
+}
+
+export function drainOnSignals(draining: Draining): void {
   for (const signal of SIGNALS) {
     let isDraining = false;
     const listener = (): void => {
       if (process.listenerCount(signal) > 1) return;
       const end = (): void => {
-        beforeEnd();
+        draining.beforeEnd();
         process.off(signal, listener);
         process.kill(process.pid, signal);
       };
       // Whoever asks twice does not want to wait.
       if (isDraining) return end();
       isDraining = true;
-      void Promise.all(servers().map(close)).then(end);
-      setTimeout(end, LONGEST_MS).unref();
+      drain(draining, end);
     };
     process.on(signal, listener);
   }
 }
 
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    if (!server.listening) return resolve();
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
+function drain({ servers, isIdle }: Draining, end: () => void): void {
+  let open = 0;
+  const look = (): void => {
+    for (const server of servers()) server.closeIdleConnections();
+    if (open > 0 || !isIdle()) return;
+    clearInterval(timer);
+    end();
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  setTimeout(end, LONGEST_MS).unref();
+  for (const server of servers()) {
+    if (!server.listening) continue;
+    open++;
+    server.close(() => {
+      open--;
+      look();
+    });
+  }
+  look();
 }

@@ -94,11 +94,15 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   const recorder = prepared === null ? null : recording.record();
   const env = { ...process.env };
   watcher.watchServers((server) => {
+    const early: object[] = [];
+    const note = (req: object): void => void early.push(req);
+    if (runOptions.report !== null) server.prependListener('request', note);
     void import('./engine.js').then(({ serve }) => {
+      server.off('request', note);
       if (prepared !== null) cache.markUsed(prepared.folder);
       // What it has loaded of ours the app need not see.
       home.forgetFiles(ownFiles());
-      serve(server, { prepared, options: runOptions, loop, recorder, env });
+      serve(server, { prepared, options: runOptions, loop, recorder, env }, early);
     });
   });
 }

@@ -53,7 +53,8 @@ export class Stubs {
     } finally {
       const ms = performance.now() - begin;
       this.#options.scheduler.ranAtHome(state.movable, ms);
-      this.#options.counts.ran(state.count, 'home', ms, 0);
+      this.#options.counts.ran(state.count, 'home');
+      this.#options.counts.cost(state.count, ms, 0);
     }
   }
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
 import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
+import { sentVariables } from './check-cuts.js';
 import { findGoingOn } from './check-next.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
 
@@ -30,9 +31,11 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
   }
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
+  const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));
   const fluxions = program.fluxions.map((fluxion) => ({
     ...linkFluxion(fluxion, movable, made, promised, goingOn),
     connects: connectsOf(fluxion.id),
+    message: messages.get(fluxion.id) ?? [],
   }));
   const link: LinkManifest = { version: 1, fluxions, changing: findChanging(program), inserts };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
@@ -125,7 +128,7 @@ function linkFluxion(
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
   goingOn: ReadonlySet<FluxionId>,
-): Omit<LinkFluxion, 'connects'> {
+): Omit<LinkFluxion, 'connects' | 'message'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
   const why = placement === 'replicated' && goingOn.has(id) ? 'it goes on after it has called "next"' : null;

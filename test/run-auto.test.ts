@@ -1,0 +1,156 @@
+import test, { type ExecutionContext } from 'ava';
+import { type Movable, makeMovable, Scheduler } from '../runtime/scheduler.js';
+import { fluxionOf, runsAway, ServedApp } from './support/served-app.js';
+
+// --- decisions, on a clock of the test's own ---------------------------------------------------------------------------
+
+class Bench {
+  time = 0;
+  active = 0;
+  readonly movable: Movable = makeMovable('handler');
+  readonly scheduler = new Scheduler('auto', {
+    now: () => this.time,
+    utilisation: (before) => {
+      const [active, idle] = [this.active, this.time - this.active];
+      const since = { active: active - (before?.active ?? 0), idle: idle - (before?.idle ?? 0), utilization: 0 };
+      return { ...since, utilization: since.active / Math.max(1, since.active + since.idle) };
+    },
+  });
+
+  /** One request: `ms` in the handler, `unseen` behind its waits or around it. Gives where it ran. */
+  request(ms: number, unseen = 0.05, idle = 0): 'home' | 'away' {
+    this.time += idle;
+    if (this.scheduler.goesAway(this.movable)) {
+      this.scheduler.ranAway(this.movable, ms + Math.max(0, unseen - 0.05));
+      this.time += 0.1;
+      this.active += 0.1;
+      return 'away';
+    }
+    this.scheduler.ranAtHome(this.movable, ms);
+    this.time += ms + unseen;
+    this.active += ms + unseen;
+    return 'home';
+  }
+
+  many(count: number, ms: (n: number) => number, unseen = 0.05, idle = 0): readonly ('home' | 'away')[] {
+    return Array.from({ length: count }, (_, n) => this.request(ms(n), unseen, idle));
+  }
+}
+
+function away(places: readonly string[]): number {
+  return places.filter((place) => place === 'away').length;
+}
+
+test('what is heavy leaves after the first run or two', (t) => {
+  t.deepEqual(
+    new Bench().many(4, () => 50),
+    ['home', 'away', 'away', 'away'],
+  );
+  t.deepEqual(
+    new Bench().many(4, () => 3),
+    ['home', 'home', 'away', 'away'],
+  );
+});
+
+test('what is light stays, however busy home is with it', (t) => {
+  t.is(away(new Bench().many(20_000, () => 0.05)), 0);
+});
+
+test('a first run that is slow because code is loaded says nothing', (t) => {
+  t.is(away(new Bench().many(1_000, (n) => (n === 0 ? 8 : 0.05))), 0);
+});
+
+test('one pause of the machine moves nothing', (t) => {
+  t.is(away(new Bench().many(3_000, (n) => (n % 500 === 499 ? 12 : 0.05))), 0);
+});
+
+test('what is heavy now and then leaves', (t) => {
+  const places = new Bench().many(400, (n) => (n % 5 === 4 ? 15 : 0.1));
+  t.true(away(places) > 350);
+});
+
+test('work behind a wait is found by a trial', (t) => {
+  const bench = new Bench();
+  const places = bench.many(1_000, () => 0.02, 5);
+  t.true(away(places) > 900);
+  t.is(bench.movable.mode, 'away');
+});
+
+test('nothing flaps: a trial that found nothing is not made again soon', (t) => {
+  const bench = new Bench();
+  // Home is busy with something else, which no handler here can be blamed for.
+  const places = Array.from({ length: 5_000 }, () => {
+    bench.time += 1;
+    bench.active += 1;
+    return bench.request(0.02);
+  });
+  t.true(away(places) <= 40, `${away(places)} trials in ${Math.round(bench.time)} ms`);
+});
+
+test('what became light comes back', (t) => {
+  const bench = new Bench();
+  bench.many(50, () => 10);
+  const places = bench.many(500, () => 0.02);
+  t.is(places.at(-1), 'home');
+  t.true(away(places) < 60);
+});
+
+// --- a real app --------------------------------------------------------------------------------------------------------
+
+const APP = `
+const express = require('express');
+const { readFile } = require('fs/promises');
+const app = express();
+function work(rounds) {
+  let sum = 0;
+  for (let at = 0; at < rounds; at++) sum += at % 7;
+  return sum;
+}
+app.get('/heavy', (req, res) => { res.json(work(4e7)); });
+app.get('/light', (req, res) => { res.json(work(10)); });
+app.get('/behind', async (req, res) => { await readFile(__filename); res.json(work(4e7)); });
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+
+const AUTO = { flags: ['--threads', '2'] } as const;
+
+async function ask(app: ServedApp, path: string, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await app.get(path);
+}
+
+test.serial('a heavy handler moves after its first runs, a light one never does', async (t) => {
+  const app = await ServedApp.serve(t, { 'app.js': APP }, AUTO);
+  await ask(app, '/light', 20);
+  t.false(app.stderr.includes('is ready'));
+  await ask(app, '/heavy', 3);
+  await app.hasReplicas(2);
+  await app.many(30, () => '/heavy');
+  await app.many(300, () => '/light');
+  const report = await app.report();
+  t.true(runsAway(report, 'get_heavy') >= 30);
+  t.true(Object.values(fluxionOf(report, 'get_heavy').runs).length >= 3, 'both replicas had some');
+  t.true(runsAway(report, 'get_light') <= 40, 'no more than trials');
+});
+
+test.serial('a handler that computes behind an await is found', async (t: ExecutionContext) => {
+  const app = await ServedApp.serve(t, { 'app.js': APP }, AUTO);
+  // Home is busy with it until somebody notices.
+  let isReady = false;
+  const ready = app.hasReplicas(1).then(() => (isReady = true));
+  while (!isReady) await Promise.all(Array.from({ length: 4 }, () => app.get('/behind')));
+  await ready;
+  await app.many(40, () => '/behind');
+  const report = await app.report();
+  t.true(runsAway(report, 'get_behind') >= 40);
+});
+
+test.serial('an app with nothing heavy starts no thread', async (t) => {
+  const app = await ServedApp.serve(t, { 'app.js': APP }, AUTO);
+  await ask(app, '/light', 300);
+  const report = await app.report();
+  t.deepEqual(
+    report.loops.map(({ id }) => id),
+    ['home'],
+  );
+  t.is(report.bus.messages, 0);
+});
