@@ -21,6 +21,8 @@ export interface StartModule {
   readonly kind: 'commonjs' | 'module';
   /** The emitted text, seen from the manifest; null where Node takes the original as it is. */
   readonly file: string | null;
+  /** False: the module is known by its emitted text only. */
+  readonly isOnDisk: boolean;
 }
 
 export interface LinkManifest {

@@ -9,8 +9,13 @@ import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../r
 import { findGoingOn } from './check-next.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
 
+/** A program that is run from its text: what is on disk under the names of its modules is not what is meant. */
+export interface Given {
+  isOnDisk(file: string): boolean;
+}
+
 /** `folder`: absolute, without symbolic links in it. */
-export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyMap<string, string> {
+export function emitRunFiles(program: FluxionProgram, folder: string, given?: Given): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const modules: StartModule[] = [];
   const inserts: Record<ModuleId, HomeModule['inserts']> = {};
@@ -21,9 +26,11 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
   const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
   for (const { id, file: source, text, kind } of program.sources) {
     const home = isMovable ? emitted.get(id) : undefined;
-    const file = home === undefined ? null : `modules/${id}`;
+    const file = home === undefined && given === undefined ? null : `modules/${id}`;
+    const isOnDisk = given?.isOnDisk(source) ?? true;
     const hash = createHash('sha256').update(text).digest('hex');
-    modules.push({ id, source, hash, kind, file });
+    modules.push({ id, source, hash, kind, file, isOnDisk });
+    if (home === undefined && file !== null) files.set(file, text);
     if (home === undefined) continue;
     files.set(`modules/${id}`, home.text).set(`modules/${id}.map`, home.map);
     inserts[id] = home.inserts;
