@@ -8,8 +8,9 @@
  *     })(await read(file));                              res.send(data);
  */
 
+import { analyze } from 'escope';
 import { parse } from 'espree';
-import type { CallExpression, FunctionExpression, Node, ReturnStatement } from 'estree';
+import type { CallExpression, FunctionExpression, Node, Program, ReturnStatement } from 'estree';
 
 export function joinRests(text: string, rests: ReadonlySet<string>): string {
   if (rests.size === 0) return text;
@@ -20,6 +21,20 @@ export function joinRests(text: string, rests: ReadonlySet<string>): string {
     if (found === null) return joined;
     joined = join(joined, found);
   }
+}
+
+/** Names that the text uses and does not declare. */
+export function freeNames(text: string): ReadonlySet<string> {
+  for (const sourceType of ['commonjs', 'module'] as const) {
+    try {
+      const tree = parse(text, { ecmaVersion: 'latest', sourceType, range: true }) as unknown as Program;
+      const { globalScope } = analyze(tree, { ecmaVersion: 2025, sourceType });
+      return new Set(globalScope?.through.map(({ identifier }) => identifier.name));
+    } catch {
+      // The other, or what is wrong with it Node will say.
+    }
+  }
+  return new Set();
 }
 
 interface Rest {

@@ -13,7 +13,7 @@
 import { normaliseCode } from './layout-code.js';
 import { findPlaceholders } from './placeholders.js';
 import type { FluxionId, FlxFluxion, FlxProgram, ModuleId } from './program.js';
-import { joinRests } from './rebuild-rests.js';
+import { freeNames, joinRests } from './rebuild-rests.js';
 import { LINE_IN_TEXT, scanCode } from './scan-code.js';
 
 export interface Rebuilt {
@@ -34,11 +34,22 @@ type Fluxions = ReadonlyMap<FluxionId, FlxFluxion>;
 
 function rebuildModule(code: string, byId: Fluxions): string {
   const within = fluxionsWithin(code, byId);
-  const declared = findDeclared(code, within, byId);
-  const expanded = expand(code, byId, declared, new Set());
-  const declarations = [...declared].map((id) => expand(byId.get(id)?.code ?? '', byId, declared, new Set([id])));
   const rests = new Set([...within].filter((id) => /^async function\*? /.test(byId.get(id)?.code ?? '')));
-  return `${joinRests([expanded, ...declarations].join('\n\n'), rests)}\n`;
+  const declared = new Set(
+    [...within].filter((id) => isDeclaration(byId, id) && countUses(id, code, within, byId) > 1),
+  );
+  // A name that nobody declares is that of a function which was taken from the module's top.
+  for (;;) {
+    const text = write(code, byId, declared);
+    const missing = [...freeNames(text)].filter((name) => !declared.has(name) && isDeclaration(byId, name));
+    if (missing.length === 0) return `${joinRests(text, rests)}\n`;
+    for (const name of missing) declared.add(name);
+  }
+}
+
+function write(code: string, byId: Fluxions, declared: ReadonlySet<FluxionId>): string {
+  const declarations = [...declared].map((id) => expand(byId.get(id)?.code ?? '', byId, declared, new Set([id])));
+  return [expand(code, byId, declared, new Set()), ...declarations].join('\n\n');
 }
 
 /** All whose code comes to stand in this module, each once. */
@@ -56,32 +67,14 @@ function fluxionsWithin(code: string, byId: Fluxions): ReadonlySet<FluxionId> {
   return found;
 }
 
-/** Named functions that more than one place needs: several placeholders, or a mention by name. */
-function findDeclared(code: string, within: ReadonlySet<FluxionId>, byId: Fluxions): ReadonlySet<FluxionId> {
-  const codes = new Map<FluxionId | null, string>([[null, code]]);
-  for (const id of within) codes.set(id, byId.get(id)?.code ?? '');
-  const declared = new Set<FluxionId>();
-  for (const id of within) {
-    const own = codes.get(id) ?? '';
-    if (!new RegExp(`^(async )?function\\*? ?${escaped(id)}\\(`).test(own)) continue;
-    let count = 0;
-    for (const [owner, text] of codes) {
-      const uses = findPlaceholders(text).filter((placeholder) => placeholder.id === id).length;
-      count += uses;
-      if (owner !== id && mentions(text, id) > uses) count += 2;
-    }
-    if (count > 1) declared.add(id);
-  }
-  return declared;
+/** It can stand by itself, under the name by which others call it. */
+function isDeclaration(byId: Fluxions, id: FluxionId): boolean {
+  return new RegExp(`^(async )?function\\*? ?${escaped(id)}\\(`).test(byId.get(id)?.code ?? '');
 }
 
-/** As a name of its own, not as that of a property. */
-function mentions(text: string, id: FluxionId): number {
-  return [
-    ...text.matchAll(
-      new RegExp(`(?<![\\p{ID_Continue}$.'"\`/])${escaped(id)}(?![\\p{ID_Continue}$'"\`])(?!\\s*:)`, 'gu'),
-    ),
-  ].length;
+function countUses(id: FluxionId, code: string, within: ReadonlySet<FluxionId>, byId: Fluxions): number {
+  const codes = [code, ...[...within].map((each) => byId.get(each)?.code ?? '')];
+  return codes.flatMap((text) => findPlaceholders(text)).filter((placeholder) => placeholder.id === id).length;
 }
 
 function escaped(id: FluxionId): string {

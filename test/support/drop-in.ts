@@ -116,7 +116,7 @@ async function runNow(folder: string, cache: string, by: Way, program: Program):
   const act = await program.act?.({ child, folder, said, by });
   const [code, signal] = await closed;
   const masked = (text: string): string => {
-    const plain = text.replaceAll(String(child.pid), '<pid>');
+    const plain = text.replace(new RegExp(`(?<![-\\d])${child.pid}(?![-\\d])`, 'g'), '<pid>');
     return program.masked?.(plain) ?? plain;
   };
   return { code, signal, stdout: masked(output.stdout()), stderr: masked(output.stderr()), act };
