@@ -114,16 +114,12 @@ test('a program by itself: several modules, none on disk', (t) => {
     'package.json': '{}',
   });
   const flx = flxOf(t, cwd);
-  const asked = ['/count', '/words', '/later'];
+  const asked = ['/count', '/count', '/later'];
   const expected = fluxion(t, ['run', 'app.js', ...asked], { cwd });
   t.is(expected.status, 0);
   const alone = programFolder(t, { 'app.flx': flx, 'data/x': '' });
   for (const placement of ['home', 'auto', 'eager']) {
-    answers(
-      t,
-      fluxion(t, ['run', '--placement', placement, 'app.flx', ...asked], { cwd: alone }),
-      expected.stdout.replace('[true,true]', '[true,true]'),
-    );
+    answers(t, fluxion(t, ['run', '--placement', placement, 'app.flx', ...asked], { cwd: alone }), expected.stdout);
   }
 });
 

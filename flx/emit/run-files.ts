@@ -41,7 +41,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     ...linkFluxion(fluxion, movable, made, promised, goingOn),
     connects: connectsOf(fluxion.id),
   }));
-  const link: LinkManifest = { version: 1, fluxions, changing: findChanging(program), inserts };
+  const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
+  const link: LinkManifest = { version: 1, fluxions, changing: findChanging(program), inserts, texts };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
 }
