@@ -19,6 +19,8 @@ export interface CompileOptions {
   readonly config?: string;
   /** False where only the structure is wanted (JSON, graphs without sources, the explanation): code is then left empty. */
   readonly code?: boolean;
+  /** Texts of modules that stand for what is on disk, which need not be there. By absolute, real path. */
+  readonly given?: ReadonlyMap<string, string>;
 }
 
 export interface Compilation {
@@ -27,8 +29,8 @@ export interface Compilation {
 }
 
 export async function compile(options: CompileOptions): Promise<Compilation> {
-  const { cwd } = options;
-  const entry = resolveEntry(options.entry, cwd);
+  const { cwd, given = new Map<string, string>() } = options;
+  const entry = given.has(options.entry) ? options.entry : resolveEntry(options.entry, cwd);
   const config = await loadConfig({
     cwd,
     entry,
@@ -39,7 +41,7 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const pipeline = analyze({ entry, cwd }, models, report);
+  const pipeline = analyze({ entry, cwd, given }, models, report);
   const program = buildProgram(pipeline, options.code ?? true);
   verifyProgram(program);
   return { program, diagnostics };

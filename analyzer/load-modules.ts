@@ -60,6 +60,8 @@ export interface LoadOptions {
   /** Absolute and real. */
   readonly entry: string;
   readonly cwd: string;
+  /** Texts that stand for what is on disk, which need not be there. By absolute, real path. */
+  readonly given?: ReadonlyMap<string, string>;
 }
 
 export function loadModules(options: LoadOptions, report: Report): ModuleGraph {
@@ -90,7 +92,8 @@ function isBinary(text: string): boolean {
 
 class Loader {
   readonly #facts = new Facts();
-  readonly #resolver: Resolver = createResolver();
+  readonly #resolver: Resolver;
+  readonly #given: ReadonlyMap<string, string>;
   readonly #scratch = new LoweringScratch();
   readonly #modules = new Map<string, LoweredModule | null>();
   readonly #order: LoweredModule[] = [];
@@ -105,6 +108,8 @@ class Loader {
     this.#report = report;
     this.#cwd = options.cwd;
     this.#entry = options.entry;
+    this.#given = options.given ?? new Map();
+    this.#resolver = createResolver(this.#given);
   }
 
   loadAll(): void {
@@ -189,7 +194,7 @@ class Loader {
 
   #read(pending: Pending): string | null {
     try {
-      const text = readFileSync(pending.file, 'utf8');
+      const text = this.#given.get(pending.file) ?? readFileSync(pending.file, 'utf8');
       return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
     } catch (error) {
       const reason = error instanceof Error ? error.message.replace(/, \w+ '.*$/, '') : String(error);

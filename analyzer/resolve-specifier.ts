@@ -9,10 +9,10 @@ import { type Bare, type Context, type Located, NotFound, packageScope } from '.
  * Reads: a specifier, the file in which it stands, and whether `require` or `import` takes it.
  * Gives: what Node would load, by Node's own rules for CommonJS and for ES modules.
  *
- * One resolver serves one compilation: what it once saw on disk it takes as unchanged.
+ * `given` are modules that need not be on disk, by their real path. One resolver serves one compilation: what it once saw on disk it takes as unchanged.
  */
-export function createResolver(): Resolver {
-  const files = new FileTable();
+export function createResolver(given: ReadonlyMap<string, string> = new Map()): Resolver {
+  const files = new FileTable(given);
   const known = new Map<string, Resolution>();
   return {
     resolve(specifier, fromFile, mode) {

@@ -64,10 +64,27 @@ async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: s
 /** Fills a folder of the cache, for `fluxion run`. */
 async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: string): Promise<Outcome> {
   const begun = Date.now();
-  const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { emitRunFiles } = await import('../flx/emit/run-files.js');
   const { default: cache } = await import('../runtime/cache.cjs');
-  const { folder } = command;
+  const { folder, isFlx, entry } = command;
+  if (isFlx) {
+    const { compileFlx } = await import('./compile-flx.js');
+    const { program, diagnostics, given } = await compileFlx(command, cwd);
+    const files = emitRunFiles(program, folder, given);
+    const others = [
+      entry,
+      ...(await otherInputs(
+        command,
+        cwd,
+        program.sources.map(({ file }) => file),
+      )),
+    ];
+    // Where the modules are on disk decides how they are found.
+    others.push(...program.sources.map(({ file }) => file));
+    cache.write(folder, { files, hashes: new Map(), others, begun });
+    return { pieces: [], diagnostics };
+  }
+  const { program, diagnostics } = await compileEntry(command, cwd, false);
   const hashes = new Map(program.sources.map(({ file, text }) => [file, textHash(text)]));
   const others = await otherInputs(command, cwd, [...hashes.keys()]);
   cache.write(folder, { files: emitRunFiles(program, folder), hashes, others, begun });

@@ -42,9 +42,12 @@ Flags, before the entry; each can be given as an environment variable of its nam
   --max-block-ms <n>    replace a thread that has not answered for so long; 30000 if not given, 0 for never
   --overload <what>     wait, or answer 503, when all threads have as many requests as they may; wait if not given
 
+What is compiled is kept in ~/.cache/fluxion, or in the folder that FLUXION_CACHE names.
+
 Examples:
   fluxion run app.js --port 3000
   fluxion run --threads 4 --report report.json app.js
+  node --import fluxion/register app.js        where another program starts node
 `,
   compile: `Prints the app in the fluxional language, or writes it to a folder.
 

@@ -21,6 +21,8 @@ export interface StartModule {
   readonly kind: 'commonjs' | 'module';
   /** The emitted text, seen from the manifest; null where Node takes the original as it is. */
   readonly file: string | null;
+  /** False: the module is known by its emitted text only. */
+  readonly isOnDisk: boolean;
 }
 
 export interface LinkManifest {
@@ -30,6 +32,8 @@ export interface LinkManifest {
   readonly changing: { readonly [module: ModuleId]: readonly string[] };
   /** For each module with an emitted text: [line, column, length] of what was put in, in terms of the original. */
   readonly inserts: { readonly [module: ModuleId]: readonly (readonly [number, number, number])[] };
+  /** What the emitted texts were made from, where that is not what is on disk. */
+  readonly texts: { readonly [module: ModuleId]: string };
 }
 
 export interface LinkFluxion {

@@ -58,10 +58,15 @@ function read({ folder, texts }: NonNullable<ReturnType<typeof cache.open>>): Pr
   const manifest: StartManifest = JSON.parse(texts.get('start.json') ?? 'null');
   if (manifest?.version !== 1) return null;
   const emitted = new Map<string, Emitted>();
-  for (const { source, file, kind } of manifest.modules) {
+  for (const { source, file, kind, isOnDisk } of manifest.modules) {
     if (file === null) continue;
     const text = texts.get(file) ?? '';
-    emitted.set(source, { original: source, kind, text: home.mapFrom(text, path.join(folder, file), source) });
+    emitted.set(source, {
+      original: source,
+      kind,
+      isOnDisk,
+      text: home.mapFrom(text, path.join(folder, file), source),
+    });
   }
   return { folder, manifest, emitted };
 }

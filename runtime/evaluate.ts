@@ -18,9 +18,9 @@ export function readLink(folder: string): LinkManifest {
 
 export function readEmitted(folder: string, manifest: StartManifest): ReadonlyMap<string, Emitted> {
   const emitted = new Map<string, Emitted>();
-  for (const { source, file, kind } of manifest.modules) {
+  for (const { source, file, kind, isOnDisk } of manifest.modules) {
     if (file === null) continue;
-    emitted.set(source, { original: source, kind, text: home.withMap(path.join(folder, file), source) });
+    emitted.set(source, { original: source, kind, isOnDisk, text: home.withMap(path.join(folder, file), source) });
   }
   return emitted;
 }

@@ -49,6 +49,8 @@ interface Emitted {
   readonly original: string;
   readonly text: string;
   readonly kind: 'commonjs' | 'module';
+  /** False: there is no such file, only this text. */
+  readonly isOnDisk: boolean;
 }
 
 const here = fs.realpathSync(__dirname);
@@ -73,7 +75,7 @@ function launch(entry: Launch): void {
   replaceTexts(entry.emitted);
   const main = process.mainModule;
   forget(entry.ownFiles);
-  runMain(main);
+  runMain(main, entry.emitted.get(process.argv[1] ?? '')?.isOnDisk === false);
 }
 
 interface Launch {
@@ -115,7 +117,7 @@ function readEmitted({ home }: Manifest): ReadonlyMap<string, Emitted> {
     // Node reads the original itself where nothing differs: what it says of a file (its own source map) stays true.
     if (cuts.length === 0) continue;
     const original = path.resolve(here, source);
-    emitted.set(original, { original, kind, text: withMap(path.join(here, file), original) });
+    emitted.set(original, { original, kind, isOnDisk: true, text: withMap(path.join(here, file), original) });
   }
   return emitted;
 }
@@ -128,7 +130,10 @@ function withMap(file: string, original: string): string {
 function mapFrom(text: string, file: string, original: string): string {
   const fromOriginal = path.relative(path.dirname(original), `${file}.map`).split(path.sep);
   const mapUrl = fromOriginal.map(encodeURIComponent).join('/');
-  return `${text.slice(0, text.lastIndexOf('\n//# sourceMappingURL='))}\n//# sourceMappingURL=${mapUrl}\n`;
+  const end = text.lastIndexOf('\n//# sourceMappingURL=');
+  // Without a cut in it there is none.
+  if (end === -1 || !/^.*\.map\s*$/.test(text.slice(end + 1))) return text;
+  return `${text.slice(0, end)}\n//# sourceMappingURL=${mapUrl}\n`;
 }
 
 // --- the registry ---------------------------------------------------------------------------------------------------
@@ -153,12 +158,39 @@ function setHomeLoop(): void {
 
 function replaceTexts(emitted: ReadonlyMap<string, Emitted>): void {
   if (emitted.size === 0) return;
+  const absent = new Map([...emitted].filter(([, { isOnDisk }]) => !isOnDisk));
+  if (absent.size > 0) provide(absent);
   if (hasSyncHooks(Module)) {
     Module.registerHooks({ load: (name, context, next) => load(emitted, name, next(name, context)) });
     return;
   }
   replaceCommonJs(emitted);
   if ([...emitted.values()].some(({ kind }) => kind === 'module')) replaceEsModules(emitted);
+}
+
+/** CommonJS that is on no disk: found and read in place of files. */
+function provide(absent: ReadonlyMap<string, Emitted>): void {
+  const find: unknown = Reflect.get(Module, '_findPath');
+  const extensions: unknown = Reflect.get(Module, '_extensions');
+  const read: unknown = typeof extensions === 'object' && extensions !== null ? Reflect.get(extensions, '.js') : null;
+  if (
+    typeof find !== 'function' ||
+    typeof read !== 'function' ||
+    typeof extensions !== 'object' ||
+    extensions === null
+  ) {
+    throw new Error('this version of Node has another module loader');
+  }
+  Reflect.set(Module, '_findPath', (request: string, folders: readonly string[] | null, isMain: boolean): unknown => {
+    const bases = path.isAbsolute(request) ? [request] : (folders ?? []).map((folder) => path.resolve(folder, request));
+    const candidates = bases.flatMap((base) => [base, `${base}.js`, path.join(base, 'index.js')]);
+    return candidates.find((file) => absent.has(file)) ?? Reflect.apply(find, Module, [request, folders, isMain]);
+  });
+  Reflect.set(extensions, '.js', (module: object, filename: string): unknown => {
+    const compile: unknown = absent.has(filename) ? Reflect.get(module, '_compile') : null;
+    if (typeof compile !== 'function') return Reflect.apply(read, extensions, [module, filename]);
+    return Reflect.apply(compile, module, [absent.get(filename)?.text, filename]);
+  });
 }
 
 /** Node 22.15, 23.5 and later. */
@@ -297,11 +329,17 @@ function asGiven(given: string, starter: string, original: string): string {
  * for the starter: nothing of ours is on the stack while a CommonJS entry runs. Below it are still the frames in which
  * Node loaded the starter, which short stack traces of start-up end with; they are taken out of errors that nobody catches.
  */
-function runMain(starter: object | undefined): void {
+function runMain(starter: object | undefined, isAbsent = false): void {
   tidyFatalErrors();
-  const run = fromBottom();
+  const run = isAbsent ? loadAbsent : fromBottom();
   if (starter === undefined || Reflect.get(starter, 'loaded') !== false) return run();
   Object.defineProperty(starter, 'loaded', { configurable: true, enumerable: true, set: run });
+}
+
+/** Node asks the disk for the real path of its main module. */
+function loadAbsent(): void {
+  const load: unknown = Reflect.get(Module, '_load');
+  if (typeof load === 'function') Reflect.apply(load, Module, [process.argv[1], null, true]);
 }
 
 /** Bound functions leave no frames. */

@@ -38,6 +38,8 @@ function run(words: readonly string[], own: OwnPlaces): Problem | null {
   // Before the recorder looks at it: replicas are to have the same.
   process.argv.splice(1, process.argv.length - 1, entry, ...read.args);
   if (isHome(read.options) || prepared?.manifest.movable === false) sayAtHome(read.options.logLevel);
+  // Texts with cuts in them ask it, also where nothing will ever leave.
+  if (emitted.size > 0) homeLoop.setLoop(homeLoop.makeLoop());
   spread(isHome(read.options) ? null : prepared, read.options);
   home.launch({ emitted, ownFiles: ownFiles(own.starter) });
   return null;

@@ -47,6 +47,8 @@ export interface Emitted {
   readonly original: string;
   readonly text: string;
   readonly kind: 'commonjs' | 'module';
+  /** False: there is no such file, only this text. */
+  readonly isOnDisk: boolean;
 }
 
 /** What is wrong with the words of `fluxion run`. */

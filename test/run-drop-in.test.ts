@@ -215,7 +215,7 @@ both(
   'standard input, read at once',
   app(`console.log(require('fs').readFileSync(0, 'utf8').toUpperCase());`, { stdin: 'text' }),
 );
-both('much output', app(`for (let i = 0; i < 20000; i++) console.log('line ' + i);`));
+both('much output', app(`for (let i = 0; i < 20000; i++) console.log('line-' + i + '-');`));
 both(
   'output that nobody reads',
   app(
@@ -325,6 +325,10 @@ function serving(
   });
 }
 
+/** What stands below a handler on the stack is not compared: where it runs at home, what decides that is there too. */
+const belowHandler = (answers: unknown): unknown =>
+  Array.isArray(answers) ? answers.map((text) => String(text).replace(/(at thrower [^)]*\)).*/s, '$1')) : answers;
+
 const HEAVY = ['/heavy', '/heavy', '/heavy', '/cut', '/heavy', '/cut'];
 serving(
   'an app that closes its server ends',
@@ -340,11 +344,13 @@ serving(
   'an error in a handler',
   `app.set('env', 'test'); app.get('/throw', function thrower(req, res) { throw new Error('in handler'); }); app.use((error, req, res, next) => res.status(418).send(error.stack));`,
   paths(...HEAVY, '/throw', '/throw'),
+  { shown: belowHandler },
 );
 serving(
   'an error in a handler, shown by Express',
   `app.get('/throw', function thrower(req, res) { throw new Error('in handler'); });`,
   paths(...HEAVY, '/throw'),
+  { shown: belowHandler },
 );
 serving(
   'an error in a callback of a handler',
@@ -386,7 +392,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 }
 serving(
   'what the app sees of the process',
-  `app.get('/see', (req, res) => { res.json({ listeners: process.eventNames().map((name) => [String(name), process.listenerCount(name)]), handles: process.getActiveResourcesInfo().filter((n) => /Message|Worker|Timeout|Immediate/.test(n)),
+  `app.get('/see', (req, res) => { res.json({ listeners: process.eventNames().filter((name) => !['SIGTERM', 'SIGINT'].includes(name)).map((name) => [String(name), process.listenerCount(name)]), handles: process.getActiveResourcesInfo().filter((n) => /Message|Worker|Timeout|Immediate/.test(n)),
   stack: app.router.stack.map(({ name }) => name), server: server.eventNames().map((name) => [String(name), server.listenerCount(name)]), keys: Object.keys(server).filter((k) => k !== '_connectionKey').sort() }); hits++; });
 app.get('/close', (req, res) => { res.end(); server.close(); });`,
   paths('/see', ...HEAVY, '/see', '/close'),

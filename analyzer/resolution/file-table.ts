@@ -15,8 +15,16 @@ export class FileTable {
   readonly #stats = new Map<string, PathKind | null>();
   readonly #packages = new Map<string, PackageJson | null>();
 
+  /** Files that are there whatever the disk says. */
+  readonly #given: ReadonlyMap<string, string>;
+
+  constructor(given: ReadonlyMap<string, string> = new Map()) {
+    this.#given = given;
+  }
+
   /** What is there, symbolic links followed; null for nothing. Lists the folder that the path lies in. */
   kindOf(path: string): PathKind | null {
+    if (this.#given.has(path)) return 'file';
     const folder = dirname(path);
     if (folder === path) return this.#statKind(path);
     const listing = this.#list(folder);
@@ -31,6 +39,7 @@ export class FileTable {
 
   /** The path that Node gives the module: all symbolic links resolved. The path must exist. */
   realPath(path: string): string {
+    if (this.#given.has(path)) return path;
     const folder = dirname(path);
     if (folder === path) return path;
     const kind = this.#list(folder)?.get(basename(path));

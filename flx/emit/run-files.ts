@@ -10,8 +10,13 @@ import { sentVariables } from './check-cuts.js';
 import { findGoingOn } from './check-next.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
 
+/** A program that is run from its text: what is on disk under the names of its modules is not what is meant. */
+export interface Given {
+  isOnDisk(file: string): boolean;
+}
+
 /** `folder`: absolute, without symbolic links in it. */
-export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyMap<string, string> {
+export function emitRunFiles(program: FluxionProgram, folder: string, given?: Given): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const modules: StartModule[] = [];
   const inserts: Record<ModuleId, HomeModule['inserts']> = {};
@@ -22,9 +27,11 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
   const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
   for (const { id, file: source, text, kind } of program.sources) {
     const home = isMovable ? emitted.get(id) : undefined;
-    const file = home === undefined ? null : `modules/${id}`;
+    const file = home === undefined && given === undefined ? null : `modules/${id}`;
+    const isOnDisk = given?.isOnDisk(source) ?? true;
     const hash = createHash('sha256').update(text).digest('hex');
-    modules.push({ id, source, hash, kind, file });
+    modules.push({ id, source, hash, kind, file, isOnDisk });
+    if (home === undefined && file !== null) files.set(file, text);
     if (home === undefined) continue;
     files.set(`modules/${id}`, home.text).set(`modules/${id}.map`, home.map);
     inserts[id] = home.inserts;
@@ -37,7 +44,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string): ReadonlyM
     connects: connectsOf(fluxion.id),
     message: messages.get(fluxion.id) ?? [],
   }));
-  const link: LinkManifest = { version: 1, fluxions, changing: findChanging(program), inserts };
+  const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
+  const link: LinkManifest = { version: 1, fluxions, changing: findChanging(program), inserts, texts };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
 }

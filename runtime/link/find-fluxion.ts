@@ -68,7 +68,7 @@ export class FluxionFinder {
   #between(file: string, from: LinkFluxion, line: number, column: number): string {
     let lines = this.#lines.get(file);
     if (lines === undefined) {
-      lines = readFileSync(file, 'utf8')
+      lines = (this.#link.texts[from.module] ?? readFileSync(file, 'utf8'))
         .replace(/^\ufeff/, '')
         .split(/\r\n|[\r\n\u2028\u2029]/);
       this.#lines.set(file, lines);

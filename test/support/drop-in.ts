@@ -24,6 +24,8 @@ export interface Program {
   readonly before?: (folder: string) => void;
   /** What is compared of the output. */
   readonly masked?: (text: string) => string;
+  /** What is compared of what `act` gives. */
+  readonly shown?: (given: unknown) => unknown;
   /** Called at once; what it does to the process, and what it gives, is part of the run. */
   readonly act?: (run: Running) => Promise<unknown>;
 }
@@ -116,10 +118,16 @@ async function runNow(folder: string, cache: string, by: Way, program: Program):
   const act = await program.act?.({ child, folder, said, by });
   const [code, signal] = await closed;
   const masked = (text: string): string => {
-    const plain = text.replaceAll(String(child.pid), '<pid>');
+    const plain = text.replace(new RegExp(`(?<![-\\d])${child.pid}(?![-\\d])`, 'g'), '<pid>');
     return program.masked?.(plain) ?? plain;
   };
-  return { code, signal, stdout: masked(output.stdout()), stderr: masked(output.stderr()), act };
+  return {
+    code,
+    signal,
+    stdout: masked(output.stdout()),
+    stderr: masked(output.stderr()),
+    act: program.shown?.(act) ?? act,
+  };
 }
 
 function collect(child: ChildProcessWithoutNullStreams) {
