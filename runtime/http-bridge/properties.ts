@@ -103,10 +103,12 @@ export class Given {
     readonly target: object,
     readonly name: 'req' | 'res',
     readonly fail: Fail,
+    readonly real: object | null,
   ) {}
 
-  static put(target: object, name: 'req' | 'res', properties: Properties, fail: Fail): Given {
-    const given = new Given(target, name, fail);
+  /** `real` is home's own object, where both sides are one loop. */
+  static put(target: object, name: 'req' | 'res', properties: Properties, fail: Fail, real: object | null): Given {
+    const given = new Given(target, name, fail, real);
     given.put(properties);
     return given;
   }
@@ -123,14 +125,16 @@ export class Given {
 
   #trap(key: string, why: string): void {
     const what = `${this.name}.${key}`;
-    const get = (): unknown => this.fail(what, why);
+    const { real } = this;
+    const get = (): unknown => (real === null ? this.fail(what, why) : Reflect.get(real, key));
+    const set = real === null ? get : (value: unknown): void => void Reflect.set(real, key, value);
     this.#traps.set(key, get);
-    Object.defineProperty(this.target, key, { get, set: get, enumerable: true, configurable: true });
+    Object.defineProperty(this.target, key, { get, set, enumerable: true, configurable: true });
   }
 
   /** From now on what is there now counts as given. `ended`: nothing but listeners will look at it any more. */
   changes(encoder: Encoder, ended: boolean, lose: (error: CannotTravel) => void): ObjectChanges | null {
-    const list = new ChangeList(encoder, this.name, lose);
+    const list = new ChangeList(encoder, this.name, lose, this.real);
     const nodesOwn = this.name === 'req' ? NODES_OWN_REQ : NODES_OWN_RES;
     const madeAnew = this.name === 'req' ? REQ_MADE_ANEW : RES_MADE_ANEW;
     let left = this.#before.size + this.#traps.size;
@@ -165,7 +169,9 @@ export class Given {
     if (isDoneHook || (typeof key === 'string' && LOCAL.has(key))) return;
     const found = Object.getOwnPropertyDescriptor(this.target, key);
     const path = `${this.name}.${String(key)}`;
-    if (typeof key === 'symbol') list.lose(new CannotTravel(path, 'its name is a symbol'));
+    const isPlain = typeof key === 'string' && found !== undefined && 'value' in found;
+    if (this.real !== null && found !== undefined && !isPlain) Object.defineProperty(this.real, key, found);
+    else if (typeof key === 'symbol') list.lose(new CannotTravel(path, 'its name is a symbol'));
     else if (found === undefined || !('value' in found)) list.lose(new CannotTravel(path, 'it is an accessor'));
     else list.set([key], found.value);
   }

@@ -6,6 +6,7 @@
  * Reports: what cannot travel, to home, which then runs the request by itself; nothing else is sent after that.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { applyFixes, CannotTravel, Encoder, type Fix } from '../codec.js';
 import { callHandler, type Handler } from './call-handler.js';
 import { genuine, NEED_DRAIN } from './genuine.js';
@@ -27,6 +28,16 @@ export interface ReplicaSide {
   send(message: ToHome, transfer: ArrayBuffer[]): void;
   /** Nothing more will be sent or received. */
   closed(id: ExchangeId): void;
+  /** Where both sides are one loop: what cannot travel is handed over as it is. */
+  readonly real?: Real;
+}
+
+/** What home has. */
+export interface Real {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Gives a name under which home finds it. */
+  keep(thing: unknown): unknown;
 }
 
 export function openExchange(envelope: Envelope, side: ReplicaSide): ReplicaExchange {
@@ -75,8 +86,8 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     applyFixes(envelope.fixes, this.refs);
     const fail = (what: string, why: string): never => this.fail(what, why);
     this.#given = {
-      req: Given.put(this.req, 'req', envelope.req, fail),
-      res: Given.put(this.res, 'res', envelope.res, fail),
+      req: Given.put(this.req, 'req', envelope.req, fail, side.real?.req ?? null),
+      res: Given.put(this.res, 'res', envelope.res, fail, side.real?.res ?? null),
     };
     this.#headers = envelope.headers === null ? null : { ...envelope.headers };
     this.#before = envelope.response;
@@ -105,13 +116,15 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   }
 
   /** Home is told how it came out, also of a promise that it gave. */
-  run(handler: Handler, receiver: unknown, args: unknown[]): void {
+  run(handler: Handler, receiver: unknown, args: unknown[]): unknown {
     this.#inCall = true;
     try {
       const result = callHandler(handler, receiver, args);
       if (isThenable(result)) result.then(undefined, (error: unknown) => this.#settle('rejected', error));
+      return result;
     } catch (error) {
       this.#settle('threw', error);
+      return undefined;
     } finally {
       this.#inCall = false;
       this.#flush();
@@ -134,6 +147,8 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       args.slice(0, 1),
       'what was given to next',
     );
+    // Nothing lies between: the chain goes on before `next` returns, as it does at home.
+    if (this.#side.real !== undefined) this.#flush();
   }
 
   /** Before home goes on with the real request and response: it is told all that was done to the stand-ins. */
@@ -160,10 +175,23 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       for (const [at, value] of values.entries()) encoder.put(holder, at, value, path);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
-      this.#giveUp(error.path, error.why);
+      if (this.#side.real === undefined) this.#giveUp(error.path, error.why);
+      else this.#pushKept(make, values, this.#side.real);
       return;
     }
     this.#push(make(holder, encoder.fixes));
+  }
+
+  #pushKept(make: (holder: unknown[], fixes: readonly Fix[]) => Step, values: unknown[], real: Real): void {
+    const holder = values.map(() => null);
+    const fixes = values.map((value, at): Fix => {
+      return { fix: 'put', into: holder, at, special: { is: 'reference', name: real.keep(value) } };
+    });
+    this.#push(make(holder, fixes));
+  }
+
+  get realSocket(): Socket | null {
+    return this.#side.real?.req.socket ?? null;
   }
 
   // --- the response ---------------------------------------------------------------------------------------------------
