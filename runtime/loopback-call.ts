@@ -20,7 +20,7 @@ import { recorders } from './http-bridge/record-response.js';
 import { isThenable } from './http-bridge/run-at-home.js';
 import { hasStack, isRoute, type Slot } from './link/routers.js';
 import type { Log } from './log.js';
-import { hooksIn } from './loopback-hooks.js';
+import { foundHooksIn, hooksIn } from './loopback-hooks.js';
 import { noteStandIns } from './loopback-identity.js';
 import { sameShape } from './stubs.js';
 import { throwLater } from './work.js';
@@ -38,14 +38,20 @@ interface Call {
   readonly stub: (...args: unknown[]) => unknown;
 }
 
+function mentions(fn: object, name: string): boolean {
+  return Function.prototype.toString.call(fn).includes(name);
+}
+
 export type Bridged = ReturnType<typeof sameShape>;
 
 export function throughBridge({ fn, kind }: Slot, log: Log): Bridged {
   const at = kind === 'error' ? 1 : 0;
   let staysHere = hooksIn(fn);
+  const say = (why: string): void => log.info(`${why}; "${fn.name || 'anonymous'}" is called as it is written`);
   const stay = (why: string): void => {
     staysHere = true;
-    log.info(`${why}; "${fn.name || 'anonymous'}" is called as it is written`);
+    foundHooksIn(fn);
+    say(why);
   };
   return sameShape(fn, (self, args, stub) => {
     const req = args[at];
@@ -55,7 +61,7 @@ export function throughBridge({ fn, kind }: Slot, log: Log): Bridged {
     // Within another handler that has come over the bridge, this is a plain call, as it is on another loop.
     if (staysHere || isOther || recorders.get(res) !== undefined) return Reflect.apply(fn, self, args);
     const call = { self, args, at, req, res, next: isNext(next) ? next : null, stub };
-    return new LoopbackCall(fn, call, stay).run();
+    return new LoopbackCall(fn, call, stay, say).run();
   });
 }
 
@@ -64,19 +70,24 @@ let calls = 0;
 class LoopbackCall {
   readonly #fn: Slot['fn'];
   readonly #call: Call;
+  /** From now on. */
   readonly #stay: (why: string) => void;
+  /** This time. */
+  readonly #say: (why: string) => void;
   readonly #things = new Things();
   readonly #below: Below;
+  #home: HomeExchange | null = null;
   #isRunning = true;
   #threw: { readonly error: unknown } | null = null;
   /** It could not go on there, and nothing has come of it. */
   #isAgain = false;
   #reject: ((error: unknown) => void) | null = null;
 
-  constructor(fn: Slot['fn'], call: Call, stay: (why: string) => void) {
+  constructor(fn: Slot['fn'], call: Call, stay: (why: string) => void, say: (why: string) => void) {
     this.#fn = fn;
     this.#call = call;
     this.#stay = stay;
+    this.#say = say;
     this.#below = new Below(call.stub);
   }
 
@@ -86,7 +97,7 @@ class LoopbackCall {
       exchange = this.#open();
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
-      this.#stay(error.message);
+      this.#say(error.message);
       return this.#asWritten();
     }
     const result = exchange.run(this.#fn as Next, this.#call.self, this.#arguments(exchange));
@@ -106,12 +117,21 @@ class LoopbackCall {
       settle: (outcome) => this.#settle(outcome),
       closed: () => {},
     });
+    this.#home = home;
+    const needed = [...home.envelope.req.traps, ...home.envelope.res.traps].find(
+      (name, index) => index % 2 === 0 && mentions(this.#fn, name),
+    );
     try {
+      if (needed !== undefined) throw new CannotTravel(needed, 'it is needed here');
       exchange = openExchange(structuredClone(home.envelope), {
         app: this.#things,
         send: (message, transfer) => home.receive(structuredClone(message, { transfer })),
         closed: () => {},
-        real: { req, res, keep: (thing) => `:${this.#things.keep(thing)}` },
+        real: {
+          ...{ req, res },
+          keep: (thing) => `:${this.#things.keep(thing)}`,
+          read: (from, part, key) => this.#read(from, part === 'req' ? req : res, key),
+        },
       });
     } catch (error) {
       home.restore();
@@ -119,6 +139,48 @@ class LoopbackCall {
     }
     noteStandIns(exchange, { req, res });
     return exchange;
+  }
+
+  /** What cannot travel stays at home, and functions of home run there: with its request, and all that was done so far. */
+  #read(exchange: ReplicaExchange, real: object, key: string): unknown {
+    exchange.handBack(true);
+    const found: unknown = Reflect.get(real, key);
+    if (typeof found !== 'function') return found;
+    return new Proxy(found, { apply: (_fn, _self, args: unknown[]) => this.#callAtHome(exchange, found, real, args) });
+  }
+
+  #callAtHome(exchange: ReplicaExchange, fn: object, real: object, args: unknown[]): unknown {
+    exchange.handBack(true);
+    const given = args.map((arg) => this.#asHomes(exchange, arg));
+    try {
+      const result: unknown = Reflect.apply(fn as Next, real, given);
+      if (!(result instanceof Promise)) return result;
+      return result.finally(() => this.#renew(exchange));
+    } finally {
+      this.#renew(exchange);
+    }
+  }
+
+  #asHomes(exchange: ReplicaExchange, arg: unknown): unknown {
+    const { req, res } = this.#call;
+    if (arg === exchange.req) return req;
+    if (arg === exchange.res) return res;
+    if (typeof arg !== 'function') return arg;
+    const called = (_fn: object, self: unknown, results: unknown[]): unknown => {
+      this.#renew(exchange);
+      return Reflect.apply(arg, self, results);
+    };
+    return new Proxy(arg, { apply: called });
+  }
+
+  #renew(exchange: ReplicaExchange): void {
+    try {
+      const envelope = this.#home?.pack();
+      if (envelope !== undefined) exchange.renew(structuredClone(envelope));
+    } catch (error) {
+      // It goes on with what it had.
+      if (!(error instanceof CannotTravel)) throw error;
+    }
   }
 
   #arguments({ req, res, next, refs }: ReplicaExchange): unknown[] {

@@ -61,6 +61,13 @@ export class HomeExchange {
     closings.add(side.res, this.#onClose);
   }
 
+  /** As it is now. Throws CannotTravel. */
+  pack(): Envelope {
+    const envelope = packExchange(this.side.id, this.side.req, this.side.res, this.refs);
+    this.#flags = envelope.response.flags;
+    return envelope;
+  }
+
   /** Has anything come of it? If not, and if `restore` succeeds, it can be run again. */
   get touched(): boolean {
     return this.#touched;

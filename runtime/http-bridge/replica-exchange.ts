@@ -14,7 +14,7 @@ import { headChange, headersIntact, setResponse } from './headers.js';
 import { WINDOW } from './home-body.js';
 import type { Changes, Chunk, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, ExchangeRefs } from './names.js';
-import { Given } from './properties.js';
+import { Given, type RealObject } from './properties.js';
 import { type Information, type Recorded, type Recorder, recorders, recordResponses } from './record-response.js';
 import { isThenable } from './run-at-home.js';
 import { catchUp, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
@@ -38,6 +38,8 @@ export interface Real {
   readonly res: ServerResponse;
   /** Gives a name under which home finds it. */
   keep(thing: unknown): unknown;
+  /** What home has under a name; it is to be told first what was done here. */
+  read(exchange: ReplicaExchange, part: 'req' | 'res', key: string): unknown;
 }
 
 export function openExchange(envelope: Envelope, side: ReplicaSide): ReplicaExchange {
@@ -86,8 +88,8 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     applyFixes(envelope.fixes, this.refs);
     const fail = (what: string, why: string): never => this.fail(what, why);
     this.#given = {
-      req: Given.put(this.req, 'req', envelope.req, fail, side.real?.req ?? null),
-      res: Given.put(this.res, 'res', envelope.res, fail, side.real?.res ?? null),
+      req: Given.put(this.req, 'req', envelope.req, fail, this.#real('req')),
+      res: Given.put(this.res, 'res', envelope.res, fail, this.#real('res')),
     };
     this.#headers = envelope.headers === null ? null : { ...envelope.headers };
     this.#before = envelope.response;
@@ -98,6 +100,24 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     if (envelope.progress !== 'open') this.#socket.takeCallbacks();
     this.#socket.drained();
     this.#quiet = false;
+  }
+
+  #real(part: 'req' | 'res'): RealObject | null {
+    const { real } = this.#side;
+    return real === undefined ? null : { object: real[part], read: (key) => real.read(this, part, key) };
+  }
+
+  /** Home has changed something itself, while a function of its own was called here. */
+  renew(envelope: Envelope): void {
+    if (this.#failed || this.#over) return;
+    applyFixes(envelope.fixes, this.refs);
+    this.#given.req.renew(envelope.req);
+    this.#given.res.renew(envelope.res);
+    this.#before = envelope.response;
+    if (envelope.progress === 'ended') this.#finishedAtHome(envelope.response);
+    if (this.res.headersSent) return;
+    for (const name of this.res.getHeaderNames()) genuine.removeHeader.call(this.res, name);
+    setResponse(this.res, envelope.response);
   }
 
   #enterApp(name: unknown): void {
@@ -152,9 +172,9 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   }
 
   /** Before home goes on with the real request and response: it is told all that was done to the stand-ins. */
-  handBack(): void {
+  handBack(mayRead = false): void {
     if (this.#failed || this.#over) return;
-    if (this.#isReading()) this.fail('req', 'its body is being read here while the flow goes on at home');
+    if (!mayRead && this.#isReading()) this.fail('req', 'its body is being read here while the flow goes on at home');
     this.#settles = true;
     if (!this.res.headersSent) this.#pushHead();
     this.#flush();
