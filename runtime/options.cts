@@ -24,11 +24,11 @@ interface FlagSpec {
 type Writable = { -readonly [key in keyof RunOptions]: RunOptions[key] };
 
 const LEVELS: readonly LogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
-const PLACEMENTS: readonly PlacementMode[] = ['auto', 'home', 'eager'];
+const PLACEMENTS: readonly PlacementMode[] = ['auto', 'home', 'eager', 'loopback'];
 
 const FLAGS: readonly FlagSpec[] = [
   { name: '--threads', read: readThreads, takes: 'a number of threads, or "auto"' },
-  { name: '--placement', read: readPlacement, takes: 'one of: auto, home, eager' },
+  { name: '--placement', read: readPlacement, takes: 'one of: auto, home, eager, loopback' },
   { name: '--config', read: readConfig, takes: 'a file' },
   { name: '--report', read: readReport, takes: 'a file' },
   { name: '--log-level', read: readLevel, takes: 'one of: silent, error, warn, info, debug' },

@@ -50,7 +50,7 @@ function sayAtHome(level: RunOptions['logLevel']): void {
 }
 
 function isHome({ placement, threads }: RunOptions): boolean {
-  return placement === 'home' || threads === 0;
+  return placement === 'home' || placement === 'loopback' || threads === 0;
 }
 
 interface Source {
@@ -87,6 +87,7 @@ function entryOf(prepared: Prepared | null): string {
 // --- once it serves -----------------------------------------------------------------------------------------------
 
 function spread(given: Prepared | null, runOptions: RunOptions): void {
+  if (runOptions.placement === 'loopback') loopBack(runOptions);
   const prepared = given?.manifest.movable ? given : null;
   if (prepared === null && runOptions.report === null) return;
   const watcher: typeof import('./watch-servers.cjs') = require('./watch-servers.cjs');
@@ -109,6 +110,12 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   });
 }
 
+/** The app's first line must find the bridge in place, so it is not imported but required. */
+function loopBack({ logLevel }: RunOptions): void {
+  const loopback: typeof import('./loopback.js') = require('./loopback.js');
+  loopback.startLoopback(logLevel);
+}
+
 function ownFiles(...others: readonly string[]): readonly string[] {
   const isOurs = (file: string): boolean => file.startsWith(`${__dirname}${path.sep}`);
   return [...others.map((file) => fs.realpathSync(file)), ...Object.keys(require.cache).filter(isOurs)];
@@ -124,6 +131,8 @@ function register(own: OwnPlaces): Problem | null {
   const prepared = file === null || isHome(read) ? null : compiled.prepare({ kind: 'entry', file }, read, own.compiler);
   if (prepared?.manifest.movable) home.replaceTexts(prepared.emitted);
   if (file !== null) spread(prepared, read);
+  // Tests are started by a program that is no app, and have their apps in them.
+  else if (read.placement === 'loopback') loopBack(read);
   home.forgetFiles(ownFiles(own.starter));
   return null;
 }

@@ -207,7 +207,7 @@ function isFunction(value: unknown): value is (...args: unknown[]) => void {
 }
 
 /** Same name, same number of parameters: a router looks at nothing else. */
-function sameShape(fn: object, call: (self: unknown, args: unknown[], stub: Code) => unknown): Handler & Code {
+export function sameShape(fn: object, call: (self: unknown, args: unknown[], stub: Code) => unknown): Handler & Code {
   const stub: Handler & Code = function (this: unknown, ...args: unknown[]): unknown {
     return call(this, args, stub);
   };

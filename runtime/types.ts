@@ -1,7 +1,7 @@
 /** What the files of the runtime say to each other within one thread. What crosses between loops is in messages.ts. */
 import type { Placement } from '../flx/program.js';
 
-export type PlacementMode = 'auto' | 'eager' | Extract<Placement, 'home'>;
+export type PlacementMode = 'auto' | 'eager' | 'loopback' | Extract<Placement, 'home'>;
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
 
 export interface RunOptions {

@@ -72,11 +72,12 @@ export class ChangeList {
   readonly values: unknown[] = [];
   readonly removed: Path[] = [];
 
-  /** `lose` is told of what cannot travel; it may throw. */
+  /** `lose` is told of what cannot travel; it may throw. `real` is home's own object, where both sides are one loop. */
   constructor(
     readonly encoder: Encoder,
     readonly name: string,
     readonly lose: (error: CannotTravel) => void,
+    readonly real: object | null,
   ) {}
 
   get changes(): ObjectChanges | null {
@@ -92,7 +93,9 @@ export class ChangeList {
     } catch (error) {
       this.values.length = at;
       if (!(error instanceof CannotTravel)) throw error;
-      this.lose(error);
+      // A function may have this loop's own request or response in its variables: these are not home's.
+      if (this.real === null || typeof value === 'function') this.lose(error);
+      else putAt(this.real, path, value);
     }
   }
 
@@ -135,11 +138,13 @@ export function applyChanges(target: object, changes: ObjectChanges): void {
     const holder = holderOf(target, path);
     if (holder !== null) Reflect.deleteProperty(holder, path.at(-1) ?? '');
   }
-  for (const [at, path] of changes.paths.entries()) {
-    const holder = holderOf(target, path);
-    const key = path.at(-1);
-    if (holder !== null && key !== undefined) assign(holder, key, changes.values[at]);
-  }
+  for (const [at, path] of changes.paths.entries()) putAt(target, path, changes.values[at]);
+}
+
+function putAt(target: object, path: Path, value: unknown): void {
+  const holder = holderOf(target, path);
+  const key = path.at(-1);
+  if (holder !== null && key !== undefined) assign(holder, key, value);
 }
 
 function holderOf(target: object, path: Path): object | null {

@@ -8,6 +8,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { applyFixes, type Fix } from '../codec.js';
 import { applyChanges } from './changes.js';
+import { closings } from './closings.js';
 import { genuine } from './genuine.js';
 import { applyHead, readResponse } from './headers.js';
 import { HomeBody } from './home-body.js';
@@ -57,7 +58,14 @@ export class HomeExchange {
     this.refs = new ExchangeRefs(side, side.app);
     this.envelope = packExchange(side.id, side.req, side.res, this.refs);
     this.#flags = this.envelope.response.flags;
-    side.res.on('close', this.#onClose);
+    closings.add(side.res, this.#onClose);
+  }
+
+  /** As it is now. Throws CannotTravel. */
+  pack(): Envelope {
+    const envelope = packExchange(this.side.id, this.side.req, this.side.res, this.refs);
+    this.#flags = envelope.response.flags;
+    return envelope;
   }
 
   /** Has anything come of it? If not, and if `restore` succeeds, it can be run again. */
@@ -259,7 +267,7 @@ export class HomeExchange {
 
   #leave(): void {
     this.#done = true;
-    this.side.res.off('close', this.#onClose);
+    closings.remove(this.side.res, this.#onClose);
     this.#body?.release();
   }
 }

@@ -92,6 +92,12 @@ function packOne(from: object, key: string, path: string, encoder: Encoder, valu
   }
 }
 
+/** Home's own object, where both sides are one loop: what could not travel is read there. */
+export interface RealObject {
+  readonly object: object;
+  read(key: string): unknown;
+}
+
 export type Fail = (what: string, why: string) => never;
 
 /** What a stand-in was given; knows what has been changed since. */
@@ -103,10 +109,11 @@ export class Given {
     readonly target: object,
     readonly name: 'req' | 'res',
     readonly fail: Fail,
+    readonly real: RealObject | null,
   ) {}
 
-  static put(target: object, name: 'req' | 'res', properties: Properties, fail: Fail): Given {
-    const given = new Given(target, name, fail);
+  static put(target: object, name: 'req' | 'res', properties: Properties, fail: Fail, real: RealObject | null): Given {
+    const given = new Given(target, name, fail, real);
     given.put(properties);
     return given;
   }
@@ -121,16 +128,31 @@ export class Given {
     for (let at = 0; at < traps.length; at += 2) this.#trap(traps[at] ?? '', traps[at + 1] ?? '');
   }
 
+  /** What home has changed itself meanwhile. */
+  renew(properties: Properties): void {
+    const names = new Set(properties.names.map((name) => (name === LOCALS ? 'locals' : name)));
+    for (let at = 0; at < properties.traps.length; at += 2) names.add(properties.traps[at] ?? '');
+    for (const key of [...this.#before.keys(), ...this.#traps.keys()]) {
+      if (!names.has(key)) Reflect.deleteProperty(this.target, key);
+    }
+    for (const key of this.#traps.keys()) Reflect.deleteProperty(this.target, key);
+    this.#before.clear();
+    this.#traps.clear();
+    this.put(properties);
+  }
+
   #trap(key: string, why: string): void {
     const what = `${this.name}.${key}`;
-    const get = (): unknown => this.fail(what, why);
+    const { real } = this;
+    const get = (): unknown => (real === null ? this.fail(what, why) : real.read(key));
+    const set = real === null ? get : (value: unknown): void => void Reflect.set(real.object, key, value);
     this.#traps.set(key, get);
-    Object.defineProperty(this.target, key, { get, set: get, enumerable: true, configurable: true });
+    Object.defineProperty(this.target, key, { get, set, enumerable: true, configurable: true });
   }
 
   /** From now on what is there now counts as given. `ended`: nothing but listeners will look at it any more. */
   changes(encoder: Encoder, ended: boolean, lose: (error: CannotTravel) => void): ObjectChanges | null {
-    const list = new ChangeList(encoder, this.name, lose);
+    const list = new ChangeList(encoder, this.name, lose, this.real?.object ?? null);
     const nodesOwn = this.name === 'req' ? NODES_OWN_REQ : NODES_OWN_RES;
     const madeAnew = this.name === 'req' ? REQ_MADE_ANEW : RES_MADE_ANEW;
     let left = this.#before.size + this.#traps.size;
@@ -165,7 +187,9 @@ export class Given {
     if (isDoneHook || (typeof key === 'string' && LOCAL.has(key))) return;
     const found = Object.getOwnPropertyDescriptor(this.target, key);
     const path = `${this.name}.${String(key)}`;
-    if (typeof key === 'symbol') list.lose(new CannotTravel(path, 'its name is a symbol'));
+    if (this.real !== null && typeof key === 'symbol' && found !== undefined && 'value' in found)
+      Object.defineProperty(this.real.object, key, found);
+    else if (typeof key === 'symbol') list.lose(new CannotTravel(path, 'its name is a symbol'));
     else if (found === undefined || !('value' in found)) list.lose(new CannotTravel(path, 'it is an accessor'));
     else list.set([key], found.value);
   }

@@ -6,6 +6,7 @@
  * Reports: what cannot travel, to home, which then runs the request by itself; nothing else is sent after that.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { applyFixes, CannotTravel, Encoder, type Fix } from '../codec.js';
 import { callHandler, type Handler } from './call-handler.js';
 import { genuine, NEED_DRAIN } from './genuine.js';
@@ -13,7 +14,7 @@ import { headChange, headersIntact, setResponse } from './headers.js';
 import { WINDOW } from './home-body.js';
 import type { Changes, Chunk, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, ExchangeRefs } from './names.js';
-import { Given } from './properties.js';
+import { Given, type RealObject } from './properties.js';
 import { type Information, type Recorded, type Recorder, recorders, recordResponses } from './record-response.js';
 import { isThenable } from './run-at-home.js';
 import { catchUp, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
@@ -27,6 +28,18 @@ export interface ReplicaSide {
   send(message: ToHome, transfer: ArrayBuffer[]): void;
   /** Nothing more will be sent or received. */
   closed(id: ExchangeId): void;
+  /** Where both sides are one loop: what cannot travel is handed over as it is. */
+  readonly real?: Real;
+}
+
+/** What home has. */
+export interface Real {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Gives a name under which home finds it. */
+  keep(thing: unknown): unknown;
+  /** What home has under a name; it is to be told first what was done here. */
+  read(exchange: ReplicaExchange, part: 'req' | 'res', key: string): unknown;
 }
 
 export function openExchange(envelope: Envelope, side: ReplicaSide): ReplicaExchange {
@@ -75,8 +88,8 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     applyFixes(envelope.fixes, this.refs);
     const fail = (what: string, why: string): never => this.fail(what, why);
     this.#given = {
-      req: Given.put(this.req, 'req', envelope.req, fail),
-      res: Given.put(this.res, 'res', envelope.res, fail),
+      req: Given.put(this.req, 'req', envelope.req, fail, this.#real('req')),
+      res: Given.put(this.res, 'res', envelope.res, fail, this.#real('res')),
     };
     this.#headers = envelope.headers === null ? null : { ...envelope.headers };
     this.#before = envelope.response;
@@ -87,6 +100,24 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     if (envelope.progress !== 'open') this.#socket.takeCallbacks();
     this.#socket.drained();
     this.#quiet = false;
+  }
+
+  #real(part: 'req' | 'res'): RealObject | null {
+    const { real } = this.#side;
+    return real === undefined ? null : { object: real[part], read: (key) => real.read(this, part, key) };
+  }
+
+  /** Home has changed something itself, while a function of its own was called here. */
+  renew(envelope: Envelope): void {
+    if (this.#failed || this.#over) return;
+    applyFixes(envelope.fixes, this.refs);
+    this.#given.req.renew(envelope.req);
+    this.#given.res.renew(envelope.res);
+    this.#before = envelope.response;
+    if (envelope.progress === 'ended') this.#finishedAtHome(envelope.response);
+    if (this.res.headersSent) return;
+    for (const name of this.res.getHeaderNames()) genuine.removeHeader.call(this.res, name);
+    setResponse(this.res, envelope.response);
   }
 
   #enterApp(name: unknown): void {
@@ -105,13 +136,15 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   }
 
   /** Home is told how it came out, also of a promise that it gave. */
-  run(handler: Handler, receiver: unknown, args: unknown[]): void {
+  run(handler: Handler, receiver: unknown, args: unknown[]): unknown {
     this.#inCall = true;
     try {
       const result = callHandler(handler, receiver, args);
       if (isThenable(result)) result.then(undefined, (error: unknown) => this.#settle('rejected', error));
+      return result;
     } catch (error) {
       this.#settle('threw', error);
+      return undefined;
     } finally {
       this.#inCall = false;
       this.#flush();
@@ -134,12 +167,14 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       args.slice(0, 1),
       'what was given to next',
     );
+    // Nothing lies between: the chain goes on before `next` returns, as it does at home.
+    if (this.#side.real !== undefined) this.#flush();
   }
 
   /** Before home goes on with the real request and response: it is told all that was done to the stand-ins. */
-  handBack(): void {
+  handBack(mayRead = false): void {
     if (this.#failed || this.#over) return;
-    if (this.#isReading()) this.fail('req', 'its body is being read here while the flow goes on at home');
+    if (!mayRead && this.#isReading()) this.fail('req', 'its body is being read here while the flow goes on at home');
     this.#settles = true;
     if (!this.res.headersSent) this.#pushHead();
     this.#flush();
@@ -160,10 +195,23 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       for (const [at, value] of values.entries()) encoder.put(holder, at, value, path);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
-      this.#giveUp(error.path, error.why);
+      if (this.#side.real === undefined) this.#giveUp(error.path, error.why);
+      else this.#pushKept(make, values, this.#side.real);
       return;
     }
     this.#push(make(holder, encoder.fixes));
+  }
+
+  #pushKept(make: (holder: unknown[], fixes: readonly Fix[]) => Step, values: unknown[], real: Real): void {
+    const holder = values.map(() => null);
+    const fixes = values.map((value, at): Fix => {
+      return { fix: 'put', into: holder, at, special: { is: 'reference', name: real.keep(value) } };
+    });
+    this.#push(make(holder, fixes));
+  }
+
+  get realSocket(): Socket | null {
+    return this.#side.real?.req.socket ?? null;
   }
 
   // --- the response ---------------------------------------------------------------------------------------------------

@@ -26,13 +26,15 @@ const TLS_ONLY: readonly string[] = [
 /** Of the real connection only; Node itself asks no stand-in for them. */
 const AT_HOME: readonly string[] = ['bytesRead', 'bytesWritten'];
 
-function trap(socket: object, name: string, get: () => unknown): void {
-  Object.defineProperty(socket, name, { get, set: get, enumerable: true, configurable: true });
+function trap(socket: object, name: string, get: (value?: unknown) => unknown): void {
+  Object.defineProperty(socket, name, { get: () => get(), set: get, enumerable: true, configurable: true });
 }
 
 export interface SocketOwner {
   /** Is Node writing, because the app called a method of the response? */
   readonly isWriting: boolean;
+  /** Home's own socket, where both sides are one loop. */
+  readonly realSocket: Socket | null;
   fail(what: string, why: string): never;
   pull(): void;
   setTimeout(ms: number, listener: (() => void) | undefined): void;
@@ -51,12 +53,23 @@ export class StandInSocket extends Socket {
     super();
     this.#owner = owner;
     this.#connection = connection;
-    for (const name of connection.traps)
-      trap(this, name, () => owner.fail(`req.socket.${name}`, 'the app put it there'));
+    for (const name of connection.traps) {
+      trap(this, name, (...value) => this.#real(name, 'the app put it there', ...value));
+    }
     if (!connection.encrypted) return;
     Reflect.set(this, 'encrypted', true);
-    for (const name of TLS_ONLY)
-      trap(this, name, () => owner.fail(`req.socket.${name}`, 'it is of the TLS connection'));
+    for (const name of TLS_ONLY) {
+      trap(this, name, (...value) => this.#real(name, 'it is of the TLS connection', ...value));
+    }
+  }
+
+  /** What only home's socket has; a value is to be put there. */
+  #real(name: string, why: string, ...value: unknown[]): unknown {
+    const { realSocket } = this.#owner;
+    if (realSocket === null) return this.#owner.fail(`req.socket.${name}`, why);
+    if (value.length > 0) return Reflect.set(realSocket, name, value[0]);
+    const found: unknown = Reflect.get(realSocket, name);
+    return typeof found === 'function' ? found.bind(realSocket) : found;
   }
 
   // --- facts ----------------------------------------------------------------------------------------------------------
@@ -99,7 +112,7 @@ export class StandInSocket extends Socket {
     for (const name of AT_HOME) {
       Object.defineProperty(StandInSocket.prototype, name, {
         get(this: StandInSocket) {
-          return this.#owner.fail(`req.socket.${name}`, 'it is of the connection itself');
+          return this.#real(name, 'it is of the connection itself');
         },
         // Node's own constructor clears it.
         set() {},
@@ -109,7 +122,8 @@ export class StandInSocket extends Socket {
   }
 
   /** Node asks it how strict to be with headers; all else of a server is at home. */
-  #server(): object {
+  #server(): unknown {
+    if (this.#owner.realSocket !== null) return Reflect.get(this.#owner.realSocket, 'server');
     const { httpValidation, insecureHTTPParser } = this.#connection;
     const known = new Map<string | symbol, unknown>(Object.entries({ httpValidation, insecureHTTPParser }));
     const get = (_: object, name: string | symbol): unknown =>
@@ -121,8 +135,13 @@ export class StandInSocket extends Socket {
 
   // --- what Node does with it -------------------------------------------------------------------------------------------
 
+  #callReal(method: 'write' | 'end', args: unknown[]): unknown {
+    const found = this.#real(method, 'it bypasses the response');
+    return typeof found === 'function' ? found(...args) : undefined;
+  }
+
   override write(data: unknown, encoding?: unknown, callback?: unknown): boolean {
-    if (!this.#owner.isWriting) this.#owner.fail('res.socket.write', 'it bypasses the response');
+    if (!this.#owner.isWriting) return this.#callReal('write', [data, encoding, callback]) === true;
     if (typeof data === 'string' || data instanceof Uint8Array) this.#pending += data.length;
     const written = typeof encoding === 'function' ? encoding : callback;
     if (typeof written === 'function') this.#callbacks.push((error) => written(error));
@@ -166,8 +185,9 @@ export class StandInSocket extends Socket {
     return this;
   }
 
-  override end(): this {
-    return this.#owner.fail('res.socket.end', 'it bypasses the response');
+  override end(...args: unknown[]): this {
+    this.#callReal('end', args);
+    return this;
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

@@ -9,8 +9,8 @@ import type { Reflector } from './reflect.js';
 export interface Slot {
   readonly path: string;
   readonly fn: Handler;
-  /** Handlers of errors have one parameter more. */
-  readonly kind: 'handler' | 'error';
+  /** Handlers of errors have one parameter more; those of parameters of a path come before the path's own. */
+  readonly kind: 'handler' | 'error' | 'param';
   /** The app or router whose stack it is in; null for a listener of a plain server. */
   readonly owner: object | null;
   replace(fn: Handler): void;
@@ -55,6 +55,15 @@ export function hasStack(value: unknown): boolean {
   return typeof value === 'function' && stackOf(value) !== null;
 }
 
+/** Express's own: one path with its handlers. */
+export function isRoute(value: object): boolean {
+  return typeof value === 'object' && 'path' in value && isArrayIn(value, ['stack', 'callbacks']);
+}
+
+function isArrayIn(value: object, names: readonly string[]): boolean {
+  return names.some((name) => Array.isArray(Reflect.get(value, name))) && value.constructor?.name === 'Route';
+}
+
 class Walker implements Stacks {
   readonly slots: Slot[] = [];
   readonly things = new Map<string, object>();
@@ -73,6 +82,7 @@ class Walker implements Stacks {
     this.things.set(path, value);
     stack.forEach((layer, index) => void this.#layer(layer, `${path}/${index}`, value));
     this.#oldRoutes(value, path);
+    this.#params(value, path);
   }
 
   addListener(server: EventEmitter, listener: Handler, path: string): void {
@@ -121,6 +131,20 @@ class Walker implements Stacks {
       if (!isHandler(fn)) return;
       this.#add({ path: `${path}/${index}`, fn, owner, replace: (stub) => void (callbacks[index] = stub) });
     });
+  }
+
+  #params(owner: object, path: string): void {
+    const router = isObject(Reflect.get(owner, 'params')) ? owner : routerOf(owner);
+    const params: unknown = isObject(router) ? Reflect.get(router, 'params') : null;
+    if (!isObject(params) || Array.isArray(params)) return;
+    for (const [name, functions] of Object.entries(params)) {
+      if (!Array.isArray(functions)) continue;
+      functions.forEach((fn: unknown, index) => {
+        if (!isHandler(fn)) return;
+        const replace = (stub: Handler): void => void (functions[index] = stub);
+        this.slots.push({ path: `${path}/:${name}/${index}`, fn, kind: 'param', owner, replace });
+      });
+    }
   }
 
   #add(slot: Omit<Slot, 'kind'>): void {
