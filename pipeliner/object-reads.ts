@@ -36,11 +36,14 @@ export class ObjectReads {
     this.#changes = changes;
   }
 
-  of(run: Run): readonly ObjectRead[] {
-    let reads = this.#byFunction.get(run.fn);
-    if (reads === undefined) this.#byFunction.set(run.fn, (reads = this.#find(run.fn)));
-    const { segment } = this.#pipeline.facts;
-    return reads.filter(({ op }) => segment.get(op) >>> 16 <= run.segment && run.segment <= (segment.get(op) & 0xffff));
+  each({ fn, segment }: Run, visit: (op: OpId, token: TokenId) => void): void {
+    let reads = this.#byFunction.get(fn);
+    if (reads === undefined) this.#byFunction.set(fn, (reads = this.#find(fn)));
+    const segments = this.#pipeline.facts.segment;
+    for (const { op, token } of reads) {
+      const at = segments.get(op);
+      if (at >>> 16 <= segment && segment <= (at & 0xffff)) visit(op, token);
+    }
   }
 
   #find(fn: FunctionId): ObjectRead[] {
