@@ -26,6 +26,11 @@ export class Reach {
   /** What is asked again and again: one token, by its number; several, by all of theirs. */
   readonly #ofOne = [new Map<TokenId, readonly Reached[]>(), new Map<TokenId, readonly Reached[]>()] as const;
   readonly #ofMany = [new Map<string, readonly Reached[]>(), new Map<string, readonly Reached[]>()] as const;
+  /** The same by the list itself: a value's list is asked for with each effect on it. */
+  readonly #ofLists = [
+    new Map<readonly TokenId[], readonly Reached[]>(),
+    new Map<readonly TokenId[], readonly Reached[]>(),
+  ] as const;
   readonly #neighbours: (Neighbours | undefined)[];
   /** What is reached through no instance, as most is: one object for each token, however often it is found. */
   readonly #plain: (Reached | undefined)[];
@@ -51,8 +56,18 @@ export class Reach {
    */
   from(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
     if (tokens.length === 0) return nothing;
-    if (tokens.length > 1) return this.#known(this.#ofMany[deep ? 1 : 0], tokens.join(' '), tokens, deep);
+    if (tokens.length > 1) return this.#fromMany(tokens, deep);
     return this.#known(this.#ofOne[deep ? 1 : 0], tokens[0] as TokenId, tokens, deep);
+  }
+
+  #fromMany(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
+    const memory = this.#ofLists[deep ? 1 : 0];
+    let reached = memory.get(tokens);
+    if (reached === undefined) {
+      reached = this.#known(this.#ofMany[deep ? 1 : 0], tokens.join(' '), tokens, deep);
+      memory.set(tokens, reached);
+    }
+    return reached;
   }
 
   #known<Key>(

@@ -432,13 +432,13 @@ class Collector {
     };
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
       this.#part = part;
-      const times = new Map<TokenId, number>();
+      const times = new Map<readonly TokenId[], number>();
       for (const run of part.runs) {
-        readers.each(run, (op, token) => {
-          const before = times.get(token) ?? 0;
+        readers.each(run, (op, tokens) => {
+          const before = times.get(tokens) ?? 0;
           if (before >= mostPlaces) return;
-          times.set(token, before + 1);
-          this.#touch(cellOf(token), Effect.read, op, false, false);
+          times.set(tokens, before + 1);
+          for (const token of tokens) this.#touch(cellOf(token), Effect.read, op, false, false);
         });
       }
     }
