@@ -31,6 +31,7 @@ export class Models {
   readonly #shapes = new Map<string, Shape>();
   readonly #types = new Map<string, Shape | null>();
   readonly #refs = new Map<string, readonly Ref[]>();
+  readonly #oneOf = new Map<Shape, string | null>();
   readonly #one: string[] = [];
   readonly #data = new Set<Shape>();
   readonly #ofOthers = new Set<Shape>();
@@ -226,6 +227,12 @@ export class Models {
   /** The type of which the value is the one instance, or a part of it, as far as this analysis goes: `express.Application`
    *  of `app`, `req.app` and `app.locals`. */
   oneOf(shape: Shape): string | null {
+    let one = this.#oneOf.get(shape);
+    if (one === undefined) this.#oneOf.set(shape, (one = this.#findOneOf(shape)));
+    return one;
+  }
+
+  #findOneOf(shape: Shape): string | null {
     for (const name of this.#one) if (shape.path === name || shape.path.startsWith(`${name}.`)) return name;
     return null;
   }

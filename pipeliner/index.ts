@@ -33,6 +33,7 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
   const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names });
   const code = withCode ? writeCode(facts, parts, names) : noCode;
   const contexts = listContexts(facts, decisions);
+  const connectsOf = findConnects(pipeline);
   const streamsOf = listStreams(parts.list, (part) => placed.get(part)?.placement === 'home');
   const builder: Builder = {
     pipeline,
@@ -59,7 +60,7 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
     sources: facts.modules.map(({ id, file, kind, text, codeStart }) => ({ id, file, kind, text, codeStart })),
     ...chooseCuts(pipeline, placed, messages, names),
     connects: parts.list.flatMap((part) => {
-      const packages = findConnects(pipeline, part);
+      const packages = connectsOf(part);
       return packages.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), packages }];
     }),
   };

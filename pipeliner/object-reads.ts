@@ -11,7 +11,8 @@ import { everyRequest, type TokenId } from '../analyzer/tokens.js';
 
 export interface ObjectRead {
   readonly op: OpId;
-  readonly token: TokenId;
+  /** The same list for all values that hold the same. */
+  readonly tokens: readonly TokenId[];
 }
 
 const mostWithin = 200;
@@ -25,7 +26,7 @@ export class ObjectReads {
   #inRequests: readonly TokenId[] | null = null;
   readonly #byFunction = new Map<FunctionId, readonly ObjectRead[]>();
 
-  /** `reach` gives what can be reached from objects, themselves included. */
+  /** `reach` gives what can be reached from objects, themselves included, and changes. */
   constructor(
     pipeline: Pipeline,
     changes: (id: TokenId) => boolean,
@@ -36,26 +37,30 @@ export class ObjectReads {
     this.#changes = changes;
   }
 
-  of(run: Run): readonly ObjectRead[] {
-    let reads = this.#byFunction.get(run.fn);
-    if (reads === undefined) this.#byFunction.set(run.fn, (reads = this.#find(run.fn)));
-    const { segment } = this.#pipeline.facts;
-    return reads.filter(({ op }) => segment.get(op) >>> 16 <= run.segment && run.segment <= (segment.get(op) & 0xffff));
+  each({ fn, segment }: Run, visit: (op: OpId, tokens: readonly TokenId[]) => void): void {
+    let reads = this.#byFunction.get(fn);
+    if (reads === undefined) this.#byFunction.set(fn, (reads = this.#find(fn)));
+    const segments = this.#pipeline.facts.segment;
+    for (const { op, tokens } of reads) {
+      const at = segments.get(op);
+      if (at >>> 16 <= segment && segment <= (at & 0xffff)) visit(op, tokens);
+    }
   }
 
   #find(fn: FunctionId): ObjectRead[] {
     const { effects } = this.#pipeline;
     const found: ObjectRead[] = [];
     const isEntry = effects.isEntry(fn);
+    const add = (op: OpId, tokens: readonly TokenId[]): void => {
+      if (tokens.length > 0) found.push({ op, tokens });
+    };
     for (const op of effects.ops.of(fn)) {
       for (const value of this.#operands(op)) {
         // For what a function is given its callers answer.
-        if (value === 0 || (!isEntry && effects.isGiven(value, fn))) continue;
-        for (const token of this.#changing(value)) found.push({ op, token });
+        if (value !== 0 && (isEntry || !effects.isGiven(value, fn))) add(op, this.#changing(value));
       }
-      for (const value of this.#takenFromRequest(op))
-        for (const token of this.#changing(value)) found.push({ op, token });
-      if (this.#hasAll(op)) for (const token of this.#changingInRequests()) found.push({ op, token });
+      for (const value of this.#takenFromRequest(op)) add(op, this.#changing(value));
+      if (this.#hasAll(op)) add(op, this.#changingInRequests());
     }
     return found;
   }
@@ -145,7 +150,7 @@ export class ObjectReads {
         if (!this.#isRequest(id)) continue;
         for (const value of origins.tokens.knownProperties(id)?.values() ?? []) held.push(...origins.tokensOf(value));
       }
-      this.#inRequests = this.#reach([...new Set(held)].filter((id) => !this.#isRequest(id))).filter(this.#changes);
+      this.#inRequests = this.#reach([...new Set(held)].filter((id) => !this.#isRequest(id)));
     }
     return this.#inRequests;
   }
@@ -153,9 +158,10 @@ export class ObjectReads {
   #changing(value: ValueId): readonly TokenId[] {
     let held = this.#held.get(value);
     if (held === undefined) {
-      const tokens = this.#pipeline.origins.tokensOf(value).filter((id) => !this.#isRequest(id));
+      const all = this.#pipeline.origins.tokensOf(value);
+      const tokens = all.some((id) => this.#isRequest(id)) ? all.filter((id) => !this.#isRequest(id)) : all;
       // Who holds an object holds what is in it; a variable at the top of a module answers for that itself.
-      held = (this.#isOfModule(value) ? tokens : this.#reach(tokens)).filter(this.#changes);
+      held = this.#isOfModule(value) ? tokens.filter(this.#changes) : this.#reach(tokens);
       this.#held.set(value, held);
     }
     return held;

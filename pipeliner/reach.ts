@@ -2,7 +2,7 @@
  * Reads:   tokens and their properties.
  * Gives:   the objects that can be reached from some objects through properties.
  */
-import { FunctionFlag } from '../analyzer/facts.js';
+import { FunctionFlag, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { everyRequest, type TokenId } from '../analyzer/tokens.js';
 import type { LastingObjects } from './lasting-objects.js';
@@ -14,6 +14,10 @@ export interface Reached {
 }
 
 const nothing: readonly Reached[] = [];
+const none: readonly number[] = [];
+
+/** Objects next to an object: each token, and whether a constructor made it, in one number. */
+type Neighbours = readonly number[];
 
 export class Reach {
   readonly #pipeline: Pipeline;
@@ -22,11 +26,28 @@ export class Reach {
   /** What is asked again and again: one token, by its number; several, by all of theirs. */
   readonly #ofOne = [new Map<TokenId, readonly Reached[]>(), new Map<TokenId, readonly Reached[]>()] as const;
   readonly #ofMany = [new Map<string, readonly Reached[]>(), new Map<string, readonly Reached[]>()] as const;
+  /** The same by the list itself: a value's list is asked for with each effect on it. */
+  readonly #ofLists = [
+    new Map<readonly TokenId[], readonly Reached[]>(),
+    new Map<readonly TokenId[], readonly Reached[]>(),
+  ] as const;
+  readonly #neighbours: (Neighbours | undefined)[];
+  /** What is reached through no instance, as most is: one object for each token, however often it is found. */
+  readonly #plain: (Reached | undefined)[];
+  /** Number of the search in which a token was last queued, and found, without an instance. */
+  readonly #queued: Int32Array;
+  readonly #found: Int32Array;
+  #search = 0;
 
   constructor(pipeline: Pipeline, lasting: LastingObjects) {
     this.#pipeline = pipeline;
     this.#lasting = lasting;
-    this.#span = pipeline.origins.tokens.length + 1;
+    const count = pipeline.origins.tokens.length;
+    this.#span = count + 1;
+    this.#neighbours = new Array<Neighbours | undefined>(count).fill(undefined);
+    this.#plain = new Array<Reached | undefined>(count).fill(undefined);
+    this.#queued = new Int32Array(count);
+    this.#found = new Int32Array(count);
   }
 
   /**
@@ -35,8 +56,18 @@ export class Reach {
    */
   from(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
     if (tokens.length === 0) return nothing;
-    if (tokens.length > 1) return this.#known(this.#ofMany[deep ? 1 : 0], tokens.join(' '), tokens, deep);
+    if (tokens.length > 1) return this.#fromMany(tokens, deep);
     return this.#known(this.#ofOne[deep ? 1 : 0], tokens[0] as TokenId, tokens, deep);
+  }
+
+  #fromMany(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
+    const memory = this.#ofLists[deep ? 1 : 0];
+    let reached = memory.get(tokens);
+    if (reached === undefined) {
+      reached = this.#known(this.#ofMany[deep ? 1 : 0], tokens.join(' '), tokens, deep);
+      memory.set(tokens, reached);
+    }
+    return reached;
   }
 
   #known<Key>(
@@ -53,37 +84,73 @@ export class Reach {
 
   #find(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
     const { origins, budget } = this.#pipeline;
-    const found = new Map<number, Reached>();
-    const seen = new Set<TokenId>();
-    const queue: Reached[] = tokens.map((token) => ({ token, within: -1 }));
+    this.#search++;
+    const found: Reached[] = [];
+    const queue: Reached[] = [];
+    /** Those within an instance, of which there are few. */
+    const queuedWithin = new Set<number>();
+    const foundWithin = new Set<number>();
+    for (const token of tokens) if (this.#isNew(this.#queued, queuedWithin, token, -1)) queue.push(this.#at(token));
     while (queue.length > 0) {
       const next = queue.pop() as Reached;
-      if (!budget.spend(4)) break;
       const token = origins.tokens.get(next.token);
       const isInstance =
         token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);
       if (!(token.kind === 'object' || token.kind === 'function' || isInstance)) continue;
-      const representative = this.#lasting.representative(next.token);
-      const key = representative * this.#span + next.within + 1;
-      if (found.has(key)) continue;
       // Of a prototype only the data in it is state.
       const isPrototype = token.kind === 'object' && token.type === 'Prototype' && !tokens.includes(next.token);
-      if (isPrototype) seen.add(next.token);
-      else found.set(key, { token: representative, within: next.within });
+      const representative = this.#lasting.representative(next.token);
+      if (!isPrototype && this.#isNew(this.#found, foundWithin, representative, next.within))
+        found.push(next.within === -1 ? this.#at(representative) : { token: representative, within: next.within });
       if (!deep) continue;
       const maker = token.kind === 'object' && token.type === 'Instance' ? next.token : next.within;
-      const properties = origins.tokens.knownProperties(next.token);
-      if (properties !== undefined)
-        for (const value of properties.values()) this.#queue(origins.tokensOf(value), maker, seen, queue);
-      if (token.kind === 'object' && token.proto !== 0) this.#queue(origins.tokensOf(token.proto), maker, seen, queue);
+      const neighbours = this.#neighboursOf(next.token);
+      if (!budget.spend(1 + (neighbours.length >> 2))) break;
+      for (let index = 0; index < neighbours.length; index++) {
+        const neighbour = neighbours[index] as number;
+        const within = (neighbour & 1) === 1 ? maker : -1;
+        const to = neighbour >> 1;
+        if (this.#isNew(this.#queued, queuedWithin, to, within))
+          queue.push(within === -1 ? this.#at(to) : { token: to, within });
+      }
     }
-    return found.size === 0 ? nothing : [...found.values()];
+    return found.length === 0 ? nothing : found;
   }
 
-  #queue(tokens: readonly TokenId[], maker: TokenId, seen: ReadonlySet<TokenId>, queue: Reached[]): void {
-    for (const token of tokens) {
-      if (this.#isPlace(token) && !seen.has(token)) queue.push({ token, within: this.#isOwn(token) ? maker : -1 });
+  #at(token: TokenId): Reached {
+    return (this.#plain[token] ??= { token, within: -1 });
+  }
+
+  /** The first time in this search. */
+  #isNew(plain: Int32Array, others: Set<number>, token: TokenId, within: TokenId): boolean {
+    if (within === -1) {
+      if (plain[token] === this.#search) return false;
+      plain[token] = this.#search;
+      return true;
     }
+    const key = token * this.#span + within;
+    if (others.has(key)) return false;
+    others.add(key);
+    return true;
+  }
+
+  #neighboursOf(id: TokenId): Neighbours {
+    return (this.#neighbours[id] ??= this.#findNeighbours(id));
+  }
+
+  #findNeighbours(id: TokenId): Neighbours {
+    const { tokens } = this.#pipeline.origins;
+    const found = new Set<number>();
+    for (const value of tokens.knownProperties(id)?.values() ?? none) this.#addPlaces(value, found);
+    const token = tokens.get(id);
+    if (token.kind === 'object' && token.proto !== 0) this.#addPlaces(token.proto, found);
+    return found.size === 0 ? none : [...found];
+  }
+
+  #addPlaces(value: ValueId, found: Set<number>): void {
+    const tokens = this.#pipeline.origins.tokensOf(value);
+    this.#pipeline.budget.spend(1 + (tokens.length >> 2));
+    for (const token of tokens) if (this.#isPlace(token)) found.add(token * 2 + (this.#isOwn(token) ? 1 : 0));
   }
 
   /** Something that holds state: functions have variables of their own, and requests are not the program's. */

@@ -6,6 +6,7 @@
  *          Cells that may hold the same changing object are put into one Group.
  */
 import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
+import { kinds } from '../analyzer/effects/kinds.js';
 import {
   ANY_PROPERTY,
   type AtomId,
@@ -55,6 +56,8 @@ class Collector {
   #declarations: Map<string, OpId> | null = null;
   readonly #declaredIn = new Map<number, readonly PartId[]>();
   readonly #taken = new Map<number, number>();
+  readonly #timesChanged = new Map<readonly Reached[], Uint8Array>();
+  readonly #cellsReached = new Map<readonly Reached[], readonly Cell[]>();
   #part!: Part;
 
   constructor(pipeline: Pipeline, flows: Flows) {
@@ -70,6 +73,7 @@ class Collector {
     this.#part = part;
     this.#order = 0;
     this.#taken.clear();
+    this.#timesChanged.clear();
     this.#pipeline.parts.eachEffect(part, (kind, root, fn, op, _at, value) => {
       if (root >= 0) this.#take(kind, root, fn, op);
       else if (value !== 0) this.#onObjects(kind, op, value);
@@ -94,13 +98,32 @@ class Collector {
 
   /** An object that lasts is changed, whatever the name by which it was reached. */
   #onObjects(kind: number, op: OpId, value: ValueId): void {
-    if (!this.#pipeline.budget.spend(1)) return;
     const deep = kind === Effect.hand;
     const reached = this.#reach.from(this.#pipeline.origins.tokensOf(value), deep);
-    this.#pipeline.budget.spend(reached.length);
-    for (const { token } of reached) {
-      if (this.#lasting.has(token)) this.#touch(this.#objectCell(token), kind, op, false, false);
+    const cells = this.#lastingCells(reached);
+    if (cells.length === 0 || this.#isShownOften(reached, kind)) return;
+    if (!this.#pipeline.budget.spend(1 + (cells.length >> 3))) return;
+    for (const cell of cells) this.#touch(cell, kind, op, false, false);
+  }
+
+  /** The part has done the same to the same objects in a few places already. */
+  #isShownOften(reached: readonly Reached[], kind: number): boolean {
+    let times = this.#timesChanged.get(reached);
+    if (times === undefined) this.#timesChanged.set(reached, (times = new Uint8Array(kinds)));
+    if ((times[kind] as number) >= mostPlaces) return true;
+    times[kind] = (times[kind] as number) + 1;
+    return false;
+  }
+
+  /** Cells of those that last; what is reached is the same list wherever it is reached from the same objects. */
+  #lastingCells(reached: readonly Reached[]): readonly Cell[] {
+    let cells = this.#cellsReached.get(reached);
+    if (cells === undefined) {
+      const found = new Set<Cell>();
+      for (const { token } of reached) if (this.#lasting.has(token)) found.add(this.#objectCell(token));
+      this.#cellsReached.set(reached, (cells = [...found]));
     }
+    return cells;
   }
 
   #objectCell(id: TokenId): Cell {
@@ -401,11 +424,22 @@ class Collector {
       (id) => changing.has(this.#lasting.representative(id)),
       this.#changingWithin(changing),
     );
+    const cells = new Map<TokenId, Cell>();
+    const cellOf = (token: TokenId): Cell => {
+      let cell = cells.get(token);
+      if (cell === undefined) cells.set(token, (cell = this.#objectCell(token)));
+      return cell;
+    };
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
       this.#part = part;
+      const times = new Map<readonly TokenId[], number>();
       for (const run of part.runs) {
-        for (const { op, token } of readers.of(run))
-          this.#touch(this.#objectCell(token), Effect.read, op, false, false);
+        readers.each(run, (op, tokens) => {
+          const before = times.get(tokens) ?? 0;
+          if (before >= mostPlaces) return;
+          times.set(tokens, before + 1);
+          for (const token of tokens) this.#touch(cellOf(token), Effect.read, op, false, false);
+        });
       }
     }
   }
