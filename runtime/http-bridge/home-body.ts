@@ -70,6 +70,11 @@ export class HomeBody {
     if (this.#released) this.req.resume();
   }
 
+  /** All of it was read, and the stream has not said so yet; it will in a moment. */
+  get isEnding(): boolean {
+    return this.#ended && this.#released && !this.req.readableEnded && !this.req.destroyed;
+  }
+
   /** Something has come of the exchange: it will not be run again, so the stream may end as it would have. */
   release(): void {
     if (this.#released) return;

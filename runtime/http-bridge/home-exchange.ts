@@ -51,6 +51,8 @@ export class HomeExchange {
   #body: HomeBody | null = null;
   #flags: number;
   #touched = false;
+  /** Messages that wait for the end of the body. */
+  #held: ToHome[] | null = null;
   #done = false;
 
   /** Throws CannotTravel: then the handler has to run here. */
@@ -90,10 +92,16 @@ export class HomeExchange {
   }
 
   receive(message: ToHome): void {
+    if (this.#held !== null) this.#held.push(message);
+    else this.#receive(message);
+  }
+
+  #receive(message: ToHome): void {
     if (this.#done) return;
     switch (message.kind) {
       case 'steps':
         this.#touch();
+        if (this.#body?.isEnding) return this.#hold(message);
         return this.#takeAll(message.steps);
       case 'pull':
         this.#body ??= new HomeBody(this.side.req, (chunks, trailers) => {
@@ -114,6 +122,18 @@ export class HomeExchange {
         this.#finish();
         return;
     }
+  }
+
+  /** The body was read at the replica to its end: whoever comes next must find a request that has ended. */
+  #hold(message: ToHome): void {
+    const held = [message];
+    this.#held = held;
+    const goOn = (): void => {
+      for (const event of ['end', 'close']) this.side.req.off(event, goOn);
+      this.#held = null;
+      for (const each of held) this.receive(each);
+    };
+    for (const event of ['end', 'close']) this.side.req.on(event, goOn);
   }
 
   #touch(): void {
