@@ -184,7 +184,7 @@ export class ReplicaExchange implements Recorder, SocketOwner {
 
   #isReading(): boolean {
     const { req } = this;
-    if (req.readableEnded || req.complete) return false;
+    if (req.readableEnded || req.complete || req.destroyed) return false;
     return req.readableFlowing !== null || req.listenerCount('readable') > 0;
   }
 
