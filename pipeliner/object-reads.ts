@@ -15,14 +15,14 @@ export interface ObjectRead {
   readonly tokens: readonly TokenId[];
 }
 
-const mostWithin = 200;
+const none: readonly ValueId[] = [];
 
 export class ObjectReads {
   readonly #pipeline: Pipeline;
   readonly #changes: (id: TokenId) => boolean;
   readonly #reach: (tokens: readonly TokenId[]) => readonly TokenId[];
   readonly #held = new Map<ValueId, readonly TokenId[]>();
-  readonly #requestWithin = new Map<ValueId, boolean>();
+  #requestWithin: Uint8Array | null = null;
   #inRequests: readonly TokenId[] | null = null;
   readonly #byFunction = new Map<FunctionId, readonly ObjectRead[]>();
 
@@ -120,25 +120,29 @@ export class ObjectReads {
   }
 
   #holdsRequestWithin(value: ValueId): boolean {
-    const { origins } = this.#pipeline;
-    if (origins.tokensOf(value).length === 0) return false;
-    let holds = this.#requestWithin.get(value);
-    if (holds === undefined) this.#requestWithin.set(value, (holds = this.#findRequestWithin(value)));
-    return holds;
+    this.#requestWithin ??= this.#findRequestWithin();
+    for (const id of this.#pipeline.origins.tokensOf(value)) if (this.#requestWithin[id] === 1) return true;
+    return false;
   }
 
-  #findRequestWithin(value: ValueId): boolean {
-    const { origins } = this.#pipeline;
-    const seen = new Set<TokenId>();
-    const queue = [...origins.tokensOf(value)];
-    for (let id = queue.pop(); id !== undefined && seen.size < mostWithin; id = queue.pop()) {
-      if (seen.has(id)) continue;
-      seen.add(id);
-      if (this.#isRequest(id)) return true;
-      if (origins.tokens.get(id).kind !== 'object') continue;
-      for (const inner of origins.tokens.knownProperties(id)?.values() ?? []) queue.push(...origins.tokensOf(inner));
+  /** Requests, and objects from which one can be reached: from those that hold one to those that hold them. */
+  #findRequestWithin(): Uint8Array {
+    const { tokens, tokensOf } = this.#pipeline.origins;
+    const within = new Uint8Array(tokens.length);
+    for (let id = 1; id < tokens.length; id++) if (this.#isRequest(id)) within[id] = 1;
+    for (let changed = true; changed; ) {
+      changed = false;
+      for (let id = tokens.length - 1; id > 0; id--) {
+        if (within[id] === 1 || tokens.get(id).kind !== 'object') continue;
+        for (const inner of tokens.knownProperties(id)?.values() ?? none) {
+          if (!tokensOf(inner).some((held) => within[held] === 1)) continue;
+          within[id] = 1;
+          changed = true;
+          break;
+        }
+      }
     }
-    return false;
+    return within;
   }
 
   /** State that anybody puts on a request. */

@@ -424,11 +424,11 @@ class Collector {
       (id) => changing.has(this.#lasting.representative(id)),
       this.#changingWithin(changing),
     );
-    const cells = new Map<TokenId, Cell>();
-    const cellOf = (token: TokenId): Cell => {
-      let cell = cells.get(token);
-      if (cell === undefined) cells.set(token, (cell = this.#objectCell(token)));
-      return cell;
+    const cells = new Map<readonly TokenId[], readonly Cell[]>();
+    const cellsOf = (tokens: readonly TokenId[]): readonly Cell[] => {
+      let found = cells.get(tokens);
+      if (found === undefined) cells.set(tokens, (found = tokens.map((token) => this.#objectCell(token))));
+      return found;
     };
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
       this.#part = part;
@@ -436,9 +436,9 @@ class Collector {
       for (const run of part.runs) {
         readers.each(run, (op, tokens) => {
           const before = times.get(tokens) ?? 0;
-          if (before >= mostPlaces) return;
+          if (before >= (tokens.length > manyObjects ? 1 : mostPlaces)) return;
           times.set(tokens, before + 1);
-          for (const token of tokens) this.#touch(cellOf(token), Effect.read, op, false, false);
+          for (const cell of cellsOf(tokens)) this.#touch(cell, Effect.read, op, false, false);
         });
       }
     }
@@ -513,6 +513,8 @@ class Collector {
   }
 }
 
+/** Who reads that many at once has shown it by one place. */
+const manyObjects = 40;
 const onlyMain: readonly PartId[] = [0];
 const noParts: readonly PartId[] = [];
 const nothing: readonly TokenId[] = [];
