@@ -144,7 +144,8 @@ class Engine {
     if (fluxion === null) return false;
     const moves = fluxion.movable && kind === 'handler' && !this.#isAllHome;
     if (!moves && this.#context.options.report === null) return false;
-    slot.replace(moves ? this.#stubs.handler(slot, fluxion) : this.#stubs.counter(slot, fluxion));
+    if (moves) this.#stubs.place(slot, fluxion);
+    else slot.replace(this.#stubs.counter(slot, fluxion));
     return moves;
   }
 

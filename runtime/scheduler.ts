@@ -55,6 +55,8 @@ const LONG_MS = HOP_MS * 3;
 /** The very first run also loads and compiles what it needs; if it took that long, it says something nevertheless. */
 const VERY_LONG_MS = 20;
 const BUSY = 0.6;
+/** What is behind the waits of a run has to be worth more than the noise of a machine that does other things as well. */
+const UNSEEN_MS = 1;
 const LOOK_EVERY_MS = 100;
 const TRIAL_RUNS = 20;
 
@@ -123,7 +125,7 @@ export class Scheduler {
     if (now - this.#last.at < LOOK_EVERY_MS) return this.#isTroubled;
     const { utilization, active } = this.#utilisation(this.#last.utilisation);
     const unseen = (active - this.#seenMs) / Math.max(1, this.#seenRuns);
-    this.#isTroubled = utilization >= BUSY && unseen >= HOP_MS;
+    this.#isTroubled = utilization >= BUSY && unseen >= UNSEEN_MS;
     this.#last = { at: now, utilisation: this.#utilisation() };
     this.#seenMs = 0;
     this.#seenRuns = 0;

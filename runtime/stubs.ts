@@ -14,6 +14,7 @@ import type { RunId, ToReplica } from './messages.js';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
 import { makeMovable, type Scheduler } from './scheduler.js';
+import { TurnMeter } from './turn-meter.js';
 import type { Code, Cuts, Make } from './types.js';
 import { CutWork, type FluxionState, HandlerWork, type Parts, sharedClock } from './work.js';
 
@@ -32,8 +33,11 @@ export interface StubOptions {
 export class Stubs {
   readonly #options: StubOptions;
   readonly #states = new Map<string, FluxionState>();
+  readonly #meter: TurnMeter<FluxionState>;
+
   constructor(options: StubOptions) {
     this.#options = options;
+    this.#meter = new TurnMeter(({ movable }, ms) => options.scheduler.ranAtHome(movable, ms));
   }
 
   stateOf(fluxion: LinkFluxion): FluxionState {
@@ -60,9 +64,22 @@ export class Stubs {
 
   // --- handlers -------------------------------------------------------------------------------------------------------
 
-  handler(slot: LinkedSlot, fluxion: LinkFluxion): Handler {
+  /** What runs here is called by its router itself, with nothing between them, unless its runs are to be counted. */
+  place(slot: LinkedSlot, fluxion: LinkFluxion): void {
     const state = this.stateOf(fluxion);
-    return sameShape(slot.fn, (self, args, stub) => this.#handle(slot, state, self, args, stub));
+    const stub = sameShape(slot.fn, (self, args, own) => this.#handle(slot, state, self, args, own));
+    if (slot.intercept === null || this.#options.reports) slot.replace(stub);
+    else slot.intercept(() => (this.#mayLeave(slot, state) ? stub : slot.fn));
+  }
+
+  #mayLeave(slot: LinkedSlot, state: FluxionState): boolean {
+    if (state.staysHome) return false;
+    if (this.#options.scheduler.goesAway(state.movable)) {
+      const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
+      if (offer === 'away' || (offer === 'full' && this.#options.overload === '503')) return true;
+    }
+    this.#meter.taken(state);
+    return false;
   }
 
   /** For the report: counts, and nothing else. */
@@ -102,9 +119,10 @@ export class Stubs {
     };
   }
 
+  /** What is to stay runs untouched: what it costs is noticed when home is busy with it. */
   #post(id: string, closure: Code, vars: () => unknown[]): Code {
     const state = this.#movableState(id);
-    if (state === null) return closure;
+    if (state === null || (!this.#options.reports && !this.#goesAway(state))) return closure;
     const { promised } = state.fluxion;
     const goOn = (self: unknown, args: unknown[]): unknown => {
       const call = (): unknown => this.here(state, () => Reflect.apply(closure, self, args));

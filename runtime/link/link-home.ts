@@ -31,8 +31,8 @@ export function linkServer(
   const linked = slots.map((slot, index): LinkedSlot => {
     const place = places[index] ?? null;
     const fluxion = place === null ? null : (finder?.find(place) ?? null);
-    const { path, fn, kind, owner } = slot;
-    return { root, path, fn, kind, owner, place, fluxion, replace: (stub) => slot.replace(stub) };
+    const { path, fn, kind, owner, intercept } = slot;
+    return { root, path, fn, kind, owner, place, fluxion, intercept, replace: (stub) => slot.replace(stub) };
   });
   return { root, slots: linked, things };
 }

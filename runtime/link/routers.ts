@@ -14,6 +14,8 @@ export interface Slot {
   /** The app or router whose stack it is in; null for a listener of a plain server. */
   readonly owner: object | null;
   replace(fn: Handler): void;
+  /** `give` is asked each time that the router takes the function. Null where it keeps it elsewhere. */
+  readonly intercept: ((give: () => Handler) => void) | null;
 }
 
 export type Handler = (this: unknown, ...args: never[]) => unknown;
@@ -86,7 +88,13 @@ class Walker implements Stacks {
   }
 
   addListener(server: EventEmitter, listener: Handler, path: string): void {
-    this.#add({ path, fn: listener, owner: null, replace: (stub) => replaceListener(server, listener, stub) });
+    this.#add({
+      path,
+      fn: listener,
+      owner: null,
+      replace: (stub) => replaceListener(server, listener, stub),
+      intercept: null,
+    });
   }
 
   #layer(layer: unknown, path: string, owner: object): void {
@@ -109,7 +117,7 @@ class Walker implements Stacks {
     if (hasStack(handle)) return this.walk(handle, path);
     // An app that is mounted stands behind a function that knows it as `fn`.
     if (handle.name === 'mounted_app') return this.walk(this.#reflector.variables(handle).get('fn'), path);
-    this.#add({ path, fn: handle, owner, replace: (fn) => void Reflect.set(layer, 'handle', fn) });
+    this.#add({ path, fn: handle, owner, ...placeOf(layer, 'handle') });
   }
 
   /** Express 3 keeps routes by method, each with a list of functions. */
@@ -129,7 +137,7 @@ class Walker implements Stacks {
     this.things.set(path, route);
     callbacks.forEach((fn: unknown, index) => {
       if (!isHandler(fn)) return;
-      this.#add({ path: `${path}/${index}`, fn, owner, replace: (stub) => void (callbacks[index] = stub) });
+      this.#add({ path: `${path}/${index}`, fn, owner, ...placeOf(callbacks, index) });
     });
   }
 
@@ -141,8 +149,7 @@ class Walker implements Stacks {
       if (!Array.isArray(functions)) continue;
       functions.forEach((fn: unknown, index) => {
         if (!isHandler(fn)) return;
-        const replace = (stub: Handler): void => void (functions[index] = stub);
-        this.slots.push({ path: `${path}/:${name}/${index}`, fn, kind: 'param', owner, replace });
+        this.slots.push({ path: `${path}/:${name}/${index}`, fn, kind: 'param', owner, ...placeOf(functions, index) });
       });
     }
   }
@@ -150,6 +157,16 @@ class Walker implements Stacks {
   #add(slot: Omit<Slot, 'kind'>): void {
     this.slots.push({ ...slot, kind: slot.fn.length >= 4 ? 'error' : 'handler' });
   }
+}
+
+function placeOf(holder: object, key: string | number): Pick<Slot, 'replace' | 'intercept'> {
+  const set = (value: unknown): void => {
+    Object.defineProperty(holder, key, { value, configurable: true, enumerable: true, writable: true });
+  };
+  const intercept = (get: () => Handler): void => {
+    Object.defineProperty(holder, key, { get, set, configurable: true, enumerable: true });
+  };
+  return { replace: set, intercept };
 }
 
 /** Listeners are called in order, so all of them are put back in order. */
