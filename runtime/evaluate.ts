@@ -1,4 +1,5 @@
 /** In a replica: reads what the compiler wrote, and evaluates the app as home did. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 import path from 'node:path';
@@ -23,6 +24,16 @@ export function readEmitted(folder: string, manifest: StartManifest): ReadonlyMa
     emitted.set(source, { original: source, kind, isOnDisk, text: home.withMap(path.join(folder, file), source) });
   }
   return emitted;
+}
+
+/** A replica that starts later must not run other code than home. Throws where a file is not what home's was. */
+export function checkSources(manifest: StartManifest): void {
+  for (const { id, source, hash, file, isOnDisk } of manifest.modules) {
+    if (file !== null || !isOnDisk) continue;
+    const text = readFileSync(source, 'utf8').replace(/^\ufeff/, '');
+    if (createHash('sha256').update(text).digest('hex') !== hash)
+      throw new Error(`${id} was changed since the app was started`);
+  }
 }
 
 /** Settles when the start-up code is through; never, where it waits for something that the firewall keeps from it. */

@@ -9,7 +9,7 @@ import process from 'node:process';
 import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import { Channel } from './bus.js';
 import { CannotTravel, encode } from './codec.js';
-import { evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
+import { checkSources, evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
 import raising from './firewall/raise.cjs';
 import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
@@ -104,6 +104,7 @@ const RANDOM = /^(crypto|webcrypto)\b|random/i;
 async function startUp({ folder }: ReplicaSetup, loop: SwitchableLoop, firewall: Firewall): Promise<void> {
   const manifest = firewall.outside(() => readManifest(folder));
   const emitted = firewall.outside(() => readEmitted(folder, manifest));
+  firewall.outside(() => checkSources(manifest));
   homeLoop.setLoop(loop);
   firewall.outside(() => home.replaceTexts(emitted));
   const entry = manifest.modules.find(({ id }) => id === manifest.entry);

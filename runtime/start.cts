@@ -16,6 +16,7 @@ import compiled = require('./compiled.cjs');
 import home = require('./home.cjs');
 import homeLoop = require('./home-loop.cjs');
 import options = require('./options.cjs');
+import preloads = require('./preloads.cjs');
 
 type Prepared = NonNullable<ReturnType<typeof compiled.prepare>>;
 
@@ -45,8 +46,9 @@ function run(words: readonly string[], own: OwnPlaces): Problem | null {
   return null;
 }
 
-function sayAtHome(level: RunOptions['logLevel']): void {
-  if (level === 'info' || level === 'debug') fs.writeSync(2, 'fluxion info: all of it stays on the main thread\n');
+function sayAtHome(level: RunOptions['logLevel'], why = ''): void {
+  if (level === 'info' || level === 'debug')
+    fs.writeSync(2, `fluxion info: all of it stays on the main thread${why}\n`);
 }
 
 function isHome({ placement, threads }: RunOptions): boolean {
@@ -88,7 +90,9 @@ function entryOf(prepared: Prepared | null): string {
 
 function spread(given: Prepared | null, runOptions: RunOptions): void {
   if (runOptions.placement === 'loopback') loopBack(runOptions);
-  const prepared = given?.manifest.movable ? given : null;
+  const preload = given?.manifest.movable ? preloads.foreignPreload() : null;
+  if (preload !== null) sayAtHome(runOptions.logLevel, `: ${preload} is loaded before the app`);
+  const prepared = given?.manifest.movable && preload === null ? given : null;
   if (prepared === null && runOptions.report === null) return;
   const watcher: typeof import('./watch-servers.cjs') = require('./watch-servers.cjs');
   const loop = homeLoop.makeLoop();
