@@ -87,6 +87,7 @@ function entryOf(prepared: Prepared | null): string {
 // --- once it serves -----------------------------------------------------------------------------------------------
 
 function spread(given: Prepared | null, runOptions: RunOptions): void {
+  if (runOptions.record !== null) recordTo(runOptions.record);
   if (runOptions.placement === 'loopback') loopBack(runOptions);
   const prepared = given?.manifest.movable ? given : null;
   if (prepared === null && runOptions.report === null) return;
@@ -108,6 +109,16 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
       serve(server, { prepared, options: runOptions, loop, recorder, env }, early);
     });
   });
+}
+
+function recordTo(file: string): void {
+  const recording: typeof import('./record.cjs') = require('./record.cjs');
+  try {
+    recording.record(file);
+  } catch (error) {
+    fs.writeSync(2, `requests cannot be recorded: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(2);
+  }
 }
 
 /** The app's first line must find the bridge in place, so it is not imported but required. */

@@ -100,9 +100,9 @@ export class AnswerReader {
   }
 
   #beginBody(method: string, code: number, answer: Answer): boolean {
-    const length = valueOf(answer.headers, 'content-length');
+    const length = headerValue(answer.headers, 'content-length');
     if (method === 'HEAD' || code === 204 || code === 304) return this.#end(answer);
-    if (/\bchunked\b/i.test(valueOf(answer.headers, 'transfer-encoding') ?? '')) {
+    if (/\bchunked\b/i.test(headerValue(answer.headers, 'transfer-encoding') ?? '')) {
       answer.framing = 'chunked';
       return this.#goTo('chunk-size');
     }
@@ -182,7 +182,7 @@ function headerOf(line: string): string[] {
   return [line.slice(0, colon), line.slice(colon + 1).trim()];
 }
 
-export function valueOf(headers: readonly string[], name: string): string | undefined {
+export function headerValue(headers: readonly string[], name: string): string | undefined {
   for (let at = 0; at < headers.length; at += 2) if (headers[at]?.toLowerCase() === name) return headers[at + 1];
   return undefined;
 }

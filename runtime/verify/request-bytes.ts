@@ -1,20 +1,20 @@
 /** Reads: a request of a file. Gives: its bytes, with what a client has to say and the file leaves out. */
 
-import { valueOf } from './answers.js';
+import { headerValue } from './answers.js';
 import type { RecordedBody, RequestToSend } from './requests-file.js';
 
 export function requestBytes(request: RequestToSend, headers: readonly string[]): Buffer {
   const body = bodyBytes(request.body);
   const lines = [`${request.method} ${request.url} HTTP/1.1`];
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
-  const isChunked = /\bchunked\b/i.test(valueOf(headers, 'transfer-encoding') ?? '');
+  const isChunked = /\bchunked\b/i.test(headerValue(headers, 'transfer-encoding') ?? '');
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   return Buffer.concat([head, isChunked ? chunked(body, request.trailers ?? []) : body]);
 }
 
 export function completeHeaders(request: RequestToSend): readonly string[] {
   const { headers, connection } = request;
-  const lacks = (name: string): boolean => valueOf(headers, name) === undefined;
+  const lacks = (name: string): boolean => headerValue(headers, name) === undefined;
   const length = bodyBytes(request.body).length;
   const host = lacks('host') ? ['Host', 'localhost'] : [];
   const close = connection === undefined && lacks('connection') ? ['Connection', 'close'] : [];
