@@ -1,5 +1,12 @@
 import { BadInput } from '../diagnostics/bad-input.js';
-import { badValue, missingEntry, unexpectedArgument, unknownCommand, unknownFlag } from '../diagnostics/catalogue.js';
+import {
+  badValue,
+  missingEntry,
+  missingRequests,
+  unexpectedArgument,
+  unknownCommand,
+  unknownFlag,
+} from '../diagnostics/catalogue.js';
 import { nearestWord } from '../diagnostics/nearest-word.js';
 
 /**
@@ -18,6 +25,7 @@ export function parseArguments(words: readonly string[]): Command {
   // What it starts has words of its own, so it is not read here.
   if (command === 'run') throw new BadInput(badValue('run', 'has to be the first word', 'write "fluxion run app.js"'));
   checkFlags(flags, command);
+  if (command === 'verify') return verifyCommand(rest, flags);
   const entry = onlyEntry(rest, command);
   const config = flags.get('--config') ?? null;
   if (command === 'explain') return { kind: 'explain', entry, config, json: flags.has('--json') };
@@ -36,6 +44,15 @@ export type Command =
       readonly emit: EmitForm | null;
     }
   | { readonly kind: 'explain'; readonly entry: string; readonly config: string | null; readonly json: boolean }
+  | {
+      readonly kind: 'verify';
+      readonly entry: string;
+      readonly args: readonly string[];
+      readonly requests: string;
+      readonly placement: (typeof PLACEMENTS)[number];
+      readonly threads: string;
+      readonly config: string | null;
+    }
   /** Not for the command line: what `fluxion run` needs is written to a folder of its cache. */
   | {
       readonly kind: 'prepare';
@@ -49,7 +66,8 @@ export type Command =
 export type CommandName = (typeof COMMANDS)[number];
 export type EmitForm = (typeof EMIT_FORMS)[number];
 
-const COMMANDS = ['run', 'compile', 'explain'] as const;
+const COMMANDS = ['run', 'compile', 'explain', 'verify'] as const;
+const PLACEMENTS = ['eager', 'auto', 'home', 'loopback'] as const;
 const EMIT_FORMS = ['flx', 'json', 'dot', 'svg', 'html'] as const;
 
 /** Flags that say how to talk to the user; they are needed before anything else is understood. */
@@ -82,6 +100,10 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--config', value: 'needed', command: 'compile' },
   { name: '--config', value: 'needed', command: 'explain' },
   { name: '--json', value: 'none', command: 'explain' },
+  { name: '--requests', value: 'needed', command: 'verify' },
+  { name: '--placement', value: 'needed', command: 'verify' },
+  { name: '--threads', value: 'needed', command: 'verify' },
+  { name: '--config', value: 'needed', command: 'verify' },
 ];
 
 interface Split {
@@ -126,6 +148,9 @@ const EXAMPLES: { readonly [flag: string]: string } = {
   '--out': '-o out',
   '--emit': '--emit json',
   '--config': '--config fluxion.config.js',
+  '--requests': '--requests requests.jsonl',
+  '--placement': '--placement loopback',
+  '--threads': '--threads 2',
 };
 
 /** `--out=dir` and `-odir`. */
@@ -173,6 +198,21 @@ function onlyEntry(rest: readonly string[], command: CommandName): string {
   if (entry === undefined || entry === '') throw new BadInput(missingEntry(command));
   if (extra !== undefined) throw new BadInput(unexpectedArgument(extra, command));
   return entry;
+}
+
+function verifyCommand([entry, ...args]: readonly string[], flags: ReadonlyMap<string, string>): Command {
+  if (entry === undefined || entry === '') throw new BadInput(missingEntry('verify'));
+  const requests = flags.get('--requests');
+  if (requests === undefined) throw new BadInput(missingRequests());
+  const given = flags.get('--placement') ?? 'eager';
+  const placement = PLACEMENTS.find((known) => known === given);
+  if (placement === undefined) {
+    throw new BadInput(badValue('--placement', `there is no "${given}"`, `use one of: ${PLACEMENTS.join(', ')}`));
+  }
+  const threads = flags.get('--threads') ?? '2';
+  if (!/^\d{1,3}$/.test(threads))
+    throw new BadInput(badValue('--threads', `cannot be "${threads}"`, 'give it a number'));
+  return { kind: 'verify', entry, args, requests, placement, threads, config: flags.get('--config') ?? null };
 }
 
 function emitForm(value: string | undefined): EmitForm | null {

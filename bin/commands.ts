@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
@@ -24,6 +24,8 @@ export async function runCommand(command: Command, cwd: string): Promise<Outcome
       return runCompile(command, cwd);
     case 'explain':
       return runExplain(command, cwd);
+    case 'verify':
+      return runVerify(command, cwd);
     case 'prepare':
       return runPrepare(command, cwd);
     default:
@@ -35,6 +37,8 @@ export interface Outcome {
   /** The text for standard output; made while it is gone through, where all of it would take much memory. */
   readonly pieces: Iterable<string>;
   readonly diagnostics: readonly Diagnostic[];
+  /** How the command ends; 0 if nothing is said. */
+  readonly code?: number;
 }
 
 function ownVersion(): string {
@@ -59,6 +63,21 @@ async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: s
   const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
   return { pieces: [withNewline(command.json ? printExplainJson(program) : printExplain(program))], diagnostics };
+}
+
+const DIFFERENT = 1;
+
+async function runVerify(command: Extract<Command, { kind: 'verify' }>, cwd: string): Promise<Outcome> {
+  const { resolveEntry } = await import('../analyzer/resolve-entry.js');
+  const { readRequestsFile } = await import('../runtime/verify/requests-file.js');
+  const { verify } = await import('../runtime/verify/verify.js');
+  const { printVerdict } = await import('../runtime/verify/print-verdict.js');
+  const { entry, args, placement, threads, config } = command;
+  const file = readRequestsFile(resolve(cwd, command.requests), cwd);
+  const options = { entry: resolveEntry(entry, cwd), args, cwd, placement, threads, config, timeoutMs: 30_000 };
+  const verdict = await verify(options, file);
+  const text = printVerdict(verdict, command.requests, placement);
+  return { pieces: [text], diagnostics: [], code: verdict.kind === 'same' ? 0 : DIFFERENT };
 }
 
 /** Fills a folder of the cache, for `fluxion run`. */

@@ -18,6 +18,7 @@ Usage: fluxion <command> <entry> [flags]
 Commands:
   run <entry>       start the app on all cores, in place of node <entry>
   compile <entry>   print the app in the fluxional language, or write it to a folder
+  verify <entry>    send the app recorded requests, and compare what it does with what it does under node
   explain <entry>   say what can be replicated, what is grouped, what stays at home, and why
 
 Flags:
@@ -35,8 +36,10 @@ Usage: fluxion run [flags] <entry> [arguments of the app]
 
 Flags, before the entry; each can be given as an environment variable of its name, as FLUXION_THREADS:
   --threads <n>         how many threads beside the main one; auto, as many as there are cores, if not given
-  --placement <where>   auto: what is worth it leaves the main thread; eager: all that may; home: nothing
+  --placement <where>   auto: what is worth it leaves the main thread; eager: all that may; home: nothing;
+                        loopback: nothing, but every handler is called as if it had
   --config <file>       configuration to use, instead of fluxion.config.js beside package.json
+  --record <file>       write the requests that come to this file, for "fluxion verify"
   --report <file>       on exit, and on SIGUSR2, write what ran where and what it cost, as JSON
   --log-level <level>   what Fluxion says on standard error: silent, error, warn, info or debug; warn if not given
   --max-block-ms <n>    replace a thread that has not answered for so long; 30000 if not given, 0 for never
@@ -62,6 +65,23 @@ Examples:
   fluxion compile app.js
   fluxion compile app.js --emit html > app.html
   fluxion compile app.js -o out
+`,
+  verify: `Starts the app twice, with node and with fluxion run, sends both the same requests, and compares status, headers,
+bodies, pieces of bodies, output and exit. Prints the first difference.
+
+Usage: fluxion verify <entry> --requests <file> [flags] [-- arguments of the app]
+
+Flags:
+  --requests <file>     requests as lines of JSON, written by hand or by fluxion run --record <file>
+  --placement <where>   as for run: eager, auto, home or loopback; eager if not given
+  --threads <n>         how many threads beside the main one; 2 if not given
+${COMMON}
+Exit code: 0 no difference, 1 a difference, 2 the app or the file cannot be worked with.
+
+Examples:
+  fluxion run --record requests.jsonl app.js
+  fluxion verify app.js --requests requests.jsonl
+  fluxion verify app.js --requests requests.jsonl --placement loopback
 `,
   explain: `Says for each route and each other chain what can be replicated, what is grouped and why,
 what stays at home, and what would lift it.

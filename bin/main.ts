@@ -2,6 +2,7 @@
  * Arguments in, exit code out:
  *
  *     0   done
+ *     1   `fluxion verify` has found a difference
  *     2   what the user gave cannot be worked on; one message on standard error
  *     70  a bug in Fluxion
  */
@@ -20,24 +21,24 @@ const INTERNAL_ERROR = 70;
 
 async function main(words: readonly string[], talk: Talk): Promise<number> {
   try {
-    const { pieces, diagnostics } = await runEither(parseArguments(words), process.cwd());
+    const { pieces, diagnostics, code = DONE } = await runEither(parseArguments(words), process.cwd());
     await say(
       diagnostics.filter((diagnostic) => diagnostic.severity === 'warning'),
       talk,
     );
     for (const piece of pieces) await writeFully(process.stdout, piece, 'standard output');
-    return DONE;
+    return code;
   } catch (error) {
     return explainFailure(error, talk);
   }
 }
 
-/** What only prints a text about Fluxion itself needs no compiler. */
+/** What only prints a text about Fluxion itself, or starts programs, needs no compiler here. */
 async function runEither(command: Command, cwd: string): Promise<Said> {
-  const isLight = command.kind === 'help' || command.kind === 'version';
+  const isLight = ['help', 'version', 'verify'].includes(command.kind);
   if (!isLight) return runInThread({ command, cwd });
-  const { pieces, diagnostics } = await runCommand(command, cwd);
-  return { pieces: [...pieces].map((piece) => Buffer.from(piece)), diagnostics };
+  const { pieces, ...outcome } = await runCommand(command, cwd);
+  return { pieces: [...pieces].map((piece) => Buffer.from(piece)), ...outcome };
 }
 
 async function explainFailure(error: unknown, talk: Talk): Promise<number> {

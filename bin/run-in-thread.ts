@@ -21,6 +21,7 @@ export type FromThread = ThreadResult | { readonly kind: 'text'; readonly bytes:
 export interface Said {
   readonly pieces: readonly Uint8Array[];
   readonly diagnostics: readonly Diagnostic[];
+  readonly code?: number;
 }
 
 export interface ThreadTask {

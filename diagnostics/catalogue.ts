@@ -8,12 +8,14 @@ import * as cli from './catalogue/cli.js';
 import * as config from './catalogue/config.js';
 import * as flx from './catalogue/flx.js';
 import * as pipeliner from './catalogue/pipeliner.js';
+import * as verify from './catalogue/verify.js';
 
 export * from './catalogue/analyzer.js';
 export * from './catalogue/cli.js';
 export * from './catalogue/config.js';
 export * from './catalogue/flx.js';
 export * from './catalogue/pipeliner.js';
+export * from './catalogue/verify.js';
 
 /** The codes by phase; the phase is the part of the code before the slash. */
 export const codesByPhase: { readonly [phase: string]: readonly string[] } = {
@@ -22,6 +24,7 @@ export const codesByPhase: { readonly [phase: string]: readonly string[] } = {
   config: codesOf(config),
   flx: codesOf(flx),
   pipeliner: codesOf(pipeliner),
+  verify: codesOf(verify),
 };
 
 export const codes: readonly string[] = Object.values(codesByPhase).flat().sort();

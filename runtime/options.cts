@@ -31,6 +31,7 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--placement', read: readPlacement, takes: 'one of: auto, home, eager, loopback' },
   { name: '--config', read: readConfig, takes: 'a file' },
   { name: '--report', read: readReport, takes: 'a file' },
+  { name: '--record', read: readRecord, takes: 'a file' },
   { name: '--log-level', read: readLevel, takes: 'one of: silent, error, warn, info, debug' },
   { name: '--max-block-ms', read: readBlock, takes: 'a number of milliseconds; 0 for no limit' },
   { name: '--overload', read: readOverload, takes: '"wait" or "503"' },
@@ -41,6 +42,7 @@ const DEFAULTS: RunOptions = {
   placement: 'auto',
   config: null,
   report: null,
+  record: null,
   logLevel: 'warn',
   maxBlockMs: 30_000,
   overload: 'wait',
@@ -54,6 +56,11 @@ function readConfig(value: string, into: Writable): boolean {
 /** From where the program is started; the app may go elsewhere. */
 function readReport(value: string, into: Writable): boolean {
   into.report = path.resolve(value);
+  return true;
+}
+
+function readRecord(value: string, into: Writable): boolean {
+  into.record = path.resolve(value);
   return true;
 }
 

@@ -89,6 +89,7 @@ function entryOf(prepared: Prepared | null): string {
 // --- once it serves -----------------------------------------------------------------------------------------------
 
 function spread(given: Prepared | null, runOptions: RunOptions): void {
+  if (runOptions.record !== null) recordTo(runOptions.record);
   if (runOptions.placement === 'loopback') loopBack(runOptions);
   const preload = given?.manifest.movable ? preloads.foreignPreload() : null;
   if (preload !== null) sayAtHome(runOptions.logLevel, `: ${preload} is loaded before the app`);
@@ -112,6 +113,16 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
       serve(server, { prepared, options: runOptions, loop, recorder, env }, early);
     });
   });
+}
+
+function recordTo(file: string): void {
+  const recording: typeof import('./record.cjs') = require('./record.cjs');
+  try {
+    recording.record(file);
+  } catch (error) {
+    fs.writeSync(2, `requests cannot be recorded: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(2);
+  }
 }
 
 /** The app's first line must find the bridge in place, so it is not imported but required. */

@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly config: string | null;
   /** Absolute. */
   readonly report: string | null;
+  /** Absolute: where requests are written to. */
+  readonly record: string | null;
   readonly logLevel: LogLevel;
   /** A replica that has not answered for so long is taken for lost; 0 waits for ever. */
   readonly maxBlockMs: number;
