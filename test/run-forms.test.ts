@@ -165,6 +165,7 @@ test('what the text keeps home stays home', (t) => {
     flx.replace('flx heavy {', 'flx heavy & grp_mine {'),
   ]) {
     writeFileSync(join(cwd, 'app.flx'), edited);
+    rmSync(env.FLUXION_REPORT);
     answers(t, fluxion(t, ['run', '--placement', 'eager', 'app.flx'], { cwd, env }), MOVED);
     t.deepEqual(Object.keys(runsOf(env.FLUXION_REPORT, 'heavy')), ['home']);
   }
