@@ -329,6 +329,15 @@ function serving(
 const belowHandler = (answers: unknown): unknown =>
   Array.isArray(answers) ? answers.map((text) => String(text).replace(/(at thrower [^)]*\)).*/s, '$1')) : answers;
 
+/** For servers that nothing else ends. */
+const thenKilled =
+  (act: (run: Running) => Promise<unknown>) =>
+  async (run: Running): Promise<unknown> => {
+    const seen = await act(run);
+    run.child.kill('SIGKILL');
+    return seen;
+  };
+
 const HEAVY = ['/heavy', '/heavy', '/heavy', '/cut', '/heavy', '/cut'];
 serving(
   'an app that closes its server ends',
@@ -343,13 +352,13 @@ serving(
 serving(
   'an error in a handler',
   `app.set('env', 'test'); app.get('/throw', function thrower(req, res) { throw new Error('in handler'); }); app.use((error, req, res, next) => res.status(418).send(error.stack));`,
-  paths(...HEAVY, '/throw', '/throw'),
+  thenKilled(paths(...HEAVY, '/throw', '/throw')),
   { shown: belowHandler },
 );
 serving(
   'an error in a handler, shown by Express',
   `app.get('/throw', function thrower(req, res) { throw new Error('in handler'); });`,
-  paths(...HEAVY, '/throw'),
+  thenKilled(paths(...HEAVY, '/throw')),
   { shown: belowHandler },
 );
 serving(
