@@ -5,7 +5,6 @@
  *
  * An app that cannot be compiled still starts: nobody may be worse off than with node.
  */
-import childProcess = require('node:child_process');
 import fs = require('node:fs');
 import path = require('node:path');
 import process = require('node:process');
@@ -90,6 +89,8 @@ const APP_IS_WRONG = 3;
 
 /** Gives why there is nothing. */
 function compile(source: Source, keyFolder: string, options: RunOptions, compiler: string): string | null {
+  // Here, as it is not needed for a second start.
+  const childProcess: typeof import('node:child_process') = require('node:child_process');
   const begun = Date.now();
   const folder = cache.newFolder(keyFolder);
   const words = [compiler, source.kind, source.file, folder, ...(options.config === null ? [] : [options.config])];

@@ -262,7 +262,14 @@ function formatOf({ original, kind }: Emitted, parameters: number): string | boo
   return extension === '.js' ? packageType(path.dirname(original)) : undefined;
 }
 
+const packageTypes = new Map<string, string | undefined>();
+
 function packageType(folder: string): string | undefined {
+  if (!packageTypes.has(folder)) packageTypes.set(folder, readPackageType(folder));
+  return packageTypes.get(folder);
+}
+
+function readPackageType(folder: string): string | undefined {
   for (let at = folder; path.basename(at) !== 'node_modules'; at = path.dirname(at)) {
     const text = readText(path.join(at, 'package.json'));
     if (text !== null) {

@@ -5,8 +5,10 @@
  * it, it leaves no frame in the stack traces of whoever listens on a port that is taken.
  */
 import http = require('node:http');
-import https = require('node:https');
 import net = require('node:net');
+import process = require('node:process');
+
+import type https = require('node:https');
 
 type WebServer = http.Server | https.Server;
 
@@ -32,7 +34,16 @@ function watchServers(found: (server: WebServer) => void): void {
 }
 
 function isWebServer(value: unknown): value is WebServer {
-  return value instanceof http.Server || value instanceof https.Server;
+  if (value instanceof http.Server) return true;
+  if (!(value instanceof net.Server) || !wasHttpsLoaded()) return false;
+  const { Server }: typeof https = require('node:https');
+  return value instanceof Server;
+}
+
+/** It brings all of TLS along, which most apps do not need. Where Node does not say, it may have been. */
+function wasHttpsLoaded(): boolean {
+  const loaded: unknown = Reflect.get(process, 'moduleLoadList');
+  return !Array.isArray(loaded) || loaded.includes('NativeModule https');
 }
 
 function expect(server: WebServer, found: (server: WebServer) => void): void {

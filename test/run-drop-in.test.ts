@@ -329,14 +329,14 @@ function serving(
 const belowHandler = (answers: unknown): unknown =>
   Array.isArray(answers) ? answers.map((text) => String(text).replace(/(at thrower [^)]*\)).*/s, '$1')) : answers;
 
-/** Nothing else would end it. */
-function killed(act: (run: Running) => Promise<unknown>): (run: Running) => Promise<unknown> {
-  return async (run) => {
+/** For servers that nothing else ends. */
+const thenKilled =
+  (act: (run: Running) => Promise<unknown>) =>
+  async (run: Running): Promise<unknown> => {
     const seen = await act(run);
     run.child.kill('SIGKILL');
     return seen;
   };
-}
 
 const HEAVY = ['/heavy', '/heavy', '/heavy', '/cut', '/heavy', '/cut'];
 serving(
@@ -352,13 +352,13 @@ serving(
 serving(
   'an error in a handler',
   `app.set('env', 'test'); app.get('/throw', function thrower(req, res) { throw new Error('in handler'); }); app.use((error, req, res, next) => res.status(418).send(error.stack));`,
-  killed(paths(...HEAVY, '/throw', '/throw')),
+  thenKilled(paths(...HEAVY, '/throw', '/throw')),
   { shown: belowHandler },
 );
 serving(
   'an error in a handler, shown by Express',
   `app.get('/throw', function thrower(req, res) { throw new Error('in handler'); });`,
-  killed(paths(...HEAVY, '/throw')),
+  thenKilled(paths(...HEAVY, '/throw')),
   { shown: belowHandler },
 );
 serving(
@@ -370,6 +370,7 @@ serving(
   'an unhandled rejection of a handler',
   `app.get('/late', (req, res) => { Promise.reject(new Error('nobody')); });`,
   paths(...HEAVY, '/late'),
+  { masked: (text) => maskPort(text).replace(/(app\.js:\d+:\d+\)?)(\n +at .*)+/, '$1') },
 );
 serving(
   'a callback behind a cut throws',

@@ -155,16 +155,17 @@ const MOVED = 'moved\n';
 test('what the text keeps home stays home', (t) => {
   const cwd = programFolder(t, { 'app.js': HEAVY });
   const flx = flxOf(t, cwd);
-  t.regex(flx, /^flx heavy @ app.js:4:19 replicated$/m);
+  t.regex(flx, /^flx heavy \{compute\} @ app.js:4:19 replicated$/m);
   const env = { FLUXION_REPORT: join(cwd, 'report.json') };
   writeFileSync(join(cwd, 'app.flx'), flx);
   answers(t, fluxion(t, ['run', '--placement', 'eager', 'app.flx'], { cwd, env }), MOVED);
   t.true(Object.keys(runsOf(env.FLUXION_REPORT, 'heavy')).some((loop) => loop !== 'home'));
   for (const edited of [
     flx.replace('4:19 replicated', '4:19 home'),
-    flx.replace('flx heavy @', 'flx heavy & grp_mine @'),
+    flx.replace('flx heavy {', 'flx heavy & grp_mine {'),
   ]) {
     writeFileSync(join(cwd, 'app.flx'), edited);
+    rmSync(env.FLUXION_REPORT);
     answers(t, fluxion(t, ['run', '--placement', 'eager', 'app.flx'], { cwd, env }), MOVED);
     t.deepEqual(Object.keys(runsOf(env.FLUXION_REPORT, 'heavy')), ['home']);
   }
