@@ -56,6 +56,7 @@ async function begin({ setup, port, begun }: ReplicaTask): Promise<void> {
     const { runs, ready } = await start(setup, channel, begun, giveUp);
     receiver.receive = (message) => runs.receive(message);
     channel.send(ready);
+    runs.receive({ kind: 'ping' });
     channel.flush();
   } catch (error) {
     giveUp(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -190,11 +191,11 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
     channel.send(message);
     channel.flush();
   };
-  let isCrashing = false;
+  let isEnding = false;
   firewall.lift({
     exit(code) {
-      // Node itself ends a thread this way after an error.
-      if (!isCrashing) now({ kind: 'exit', code });
+      // What ends this thread alone comes by here too.
+      if (!isEnding) now({ kind: 'exit', code });
       return endThread();
     },
     output: (fd, chunk) => channel.send({ kind: 'output', fd, chunk }),
@@ -205,17 +206,20 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
   });
   runs.onBegin(() => firewall.armed());
   const heard = UNCAUGHT_EVENTS.filter((event) => takeListeners(event));
-  const take = (event: UncaughtEvent, error: unknown, origin: string): void => {
-    // Its exchange has failed by it, and home runs the request again; only the app's code has come to an end there.
-    if (error instanceof CannotTravel) return;
-    if (heard.includes(event)) return now(uncaught(event, error, origin));
-    isCrashing = true;
-    now({ kind: 'crash', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-    endThread();
+  for (const event of heard) {
+    if (event !== 'uncaughtException') process.on(event, (error, origin) => tell(event, error, origin));
+  }
+  const tell = (event: UncaughtEvent, error: unknown, origin: unknown): void => {
+    if (!(error instanceof CannotTravel)) now(uncaught(event, error, String(origin)));
   };
-  process.on('uncaughtException', (error, origin) => take('uncaughtException', error, origin));
-  if (heard.includes('unhandledRejection'))
-    process.on('unhandledRejection', (error) => take('unhandledRejection', error, ''));
+  process.on('uncaughtException', (error: unknown, origin) => {
+    // Thrown so that nothing goes on behind it, perhaps in a callback of the app's own; home has been told already.
+    if (error instanceof CannotTravel) return;
+    if (heard.includes('uncaughtException')) return tell('uncaughtException', error, origin);
+    now({ kind: 'crash', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    isEnding = true;
+    endThread();
+  });
 }
 
 /** The app's own listeners for errors that nobody caught are called at home, which has what they work with. */

@@ -11,6 +11,7 @@
  *                                                        └─ costs less ──> cheap, and left alone for a while
  */
 import { performance } from 'node:perf_hooks';
+import process from 'node:process';
 
 /** A loop beside home, as far as it matters here. */
 export interface Target {
@@ -25,6 +26,8 @@ export interface Movable {
   runs: number;
   /** How many of the last runs at home took long, older ones counting less. */
   long: number;
+  /** So many more runs are to be measured by what they compute, not by the clock. */
+  watched: number;
   /** Milliseconds of computing per run on other loops. */
   costAway: number;
   /** Since it was last tried or sent away: computing on replicas, and how many runs that was for. */
@@ -39,7 +42,7 @@ const QUIET_MS = 5_000;
 const LONGEST_QUIET_MS = 300_000;
 
 export function makeMovable(id: string): Movable {
-  const none = { cost: 0, runs: 0, long: 0, costAway: 0, trialMs: 0, trialRuns: 0, quietUntil: 0 };
+  const none = { cost: 0, runs: 0, long: 0, watched: 0, costAway: 0, trialMs: 0, trialRuns: 0, quietUntil: 0 };
   return { id, mode: 'cheap', ...none, quietMs: QUIET_MS };
 }
 
@@ -52,29 +55,37 @@ export function expectedMs({ cost, costAway }: Movable): number {
 const HOP_MS = 0.3;
 /** Three times that much leaves no doubt. */
 const LONG_MS = HOP_MS * 3;
-/** The very first run also loads and compiles what it needs; if it took that long, it says something nevertheless. */
-const VERY_LONG_MS = 20;
+/** The first runs also load and compile what they need: that much is more than that. */
+const LONG_AT_FIRST_MS = 2;
+const FIRST_RUNS = 3;
+/** A run that took long makes the next ones watched. */
+const WATCHED_RUNS = 16;
 const BUSY = 0.6;
-/** What is behind the waits of a run has to be worth more than the noise of a machine that does other things as well. */
-const UNSEEN_MS = 1;
 const LOOK_EVERY_MS = 100;
+/** So many looks in a row must find home busy with what is not seen; code that is still cold looks alike for a while. */
+const LOOKS = 10;
+const LOOKS_IF_MUCH = 2;
+const MUCH_MS = 2;
 const TRIAL_RUNS = 20;
 
 export class Scheduler {
   readonly #mode: 'auto' | 'eager';
   readonly #now: () => number;
   readonly #utilisation: (before?: Utilisation) => Utilisation;
-  #last: { readonly at: number; readonly utilisation: Utilisation };
+  readonly #cpuMs: () => number;
+  #last: { readonly at: number; readonly utilisation: Utilisation; readonly cpuMs: number };
   /** Since the last look: what is known to have been computed at home, and for how many runs. */
   #seenMs = 0;
   #seenRuns = 0;
+  #troubledLooks = 0;
   #isTroubled = false;
 
   constructor(mode: 'auto' | 'eager', clock: Clock = CLOCK) {
     this.#mode = mode;
     this.#now = clock.now;
     this.#utilisation = clock.utilisation;
-    this.#last = { at: clock.now(), utilisation: clock.utilisation() };
+    this.#cpuMs = clock.cpuMs;
+    this.#last = { at: clock.now(), utilisation: clock.utilisation(), cpuMs: clock.cpuMs() };
   }
 
   goesAway(movable: Movable): boolean {
@@ -85,16 +96,27 @@ export class Scheduler {
     return true;
   }
 
-  ranAtHome(movable: Movable, ms: number): void {
+  /**
+   * `computedMs` says what the processor did in that time, where that was measured: it takes a while itself, so only
+   * where `watches` asked for it. The clock alone cannot tell a long run from one that had to wait for the processor.
+   */
+  ranAtHome(movable: Movable, clockMs: number, computedMs: number | null): void {
+    const ms = computedMs === null ? clockMs : Math.min(clockMs, computedMs);
     this.#seenMs += ms;
     this.#seenRuns++;
     movable.runs++;
+    if (movable.watched > 0) movable.watched--;
+    if (ms >= LONG_MS) movable.watched = WATCHED_RUNS;
+    if (ms >= LONG_MS && computedMs === null) return;
     movable.cost += (ms - movable.cost) * (movable.runs < 8 ? 1 / movable.runs : 0.125);
     movable.long = movable.long * 0.95 + (ms >= LONG_MS ? 1 : 0);
     if (movable.mode !== 'cheap' || movable.cost < LONG_MS || this.#now() < movable.quietUntil) return;
-    // Once is a pause of the machine, or the first time.
-    const isSure = movable.long >= 1.5 || (movable.runs === 2 && ms >= LONG_MS) || ms >= VERY_LONG_MS;
-    if (isSure) movable.mode = 'away';
+    // Once may be a time in which memory was tidied up.
+    if (movable.long >= 1.5 || (movable.runs <= FIRST_RUNS && ms >= LONG_AT_FIRST_MS)) movable.mode = 'away';
+  }
+
+  watches(movable: Movable): boolean {
+    return movable.watched > 0 && movable.mode === 'cheap';
   }
 
   ranAway(movable: Movable, ms: number): void {
@@ -124,9 +146,13 @@ export class Scheduler {
     const now = this.#now();
     if (now - this.#last.at < LOOK_EVERY_MS) return this.#isTroubled;
     const { utilization, active } = this.#utilisation(this.#last.utilisation);
-    const unseen = (active - this.#seenMs) / Math.max(1, this.#seenRuns);
-    this.#isTroubled = utilization >= BUSY && unseen >= UNSEEN_MS;
-    this.#last = { at: now, utilisation: this.#utilisation() };
+    const cpuMs = this.#cpuMs();
+    // A loop also looks busy while others have the processor.
+    const computed = Math.min(active, cpuMs - this.#last.cpuMs);
+    const unseen = (computed - this.#seenMs) / Math.max(1, this.#seenRuns);
+    this.#troubledLooks = utilization >= BUSY && unseen >= HOP_MS ? this.#troubledLooks + 1 : 0;
+    this.#isTroubled = this.#troubledLooks >= (unseen >= MUCH_MS ? LOOKS_IF_MUCH : LOOKS);
+    this.#last = { at: now, utilisation: this.#utilisation(), cpuMs };
     this.#seenMs = 0;
     this.#seenRuns = 0;
     return this.#isTroubled;
@@ -138,9 +164,19 @@ type Utilisation = ReturnType<typeof performance.eventLoopUtilization>;
 export interface Clock {
   readonly now: () => number;
   readonly utilisation: (before?: Utilisation) => Utilisation;
+  readonly cpuMs: () => number;
+}
+
+/** Later versions of Node know what one thread has computed; earlier ones only all threads together. */
+const usage: () => NodeJS.CpuUsage = Reflect.get(process, 'threadCpuUsage') ?? process.cpuUsage;
+
+export function computedMs(): number {
+  const { user, system } = Reflect.apply(usage, process, []);
+  return (user + system) / 1000;
 }
 
 const CLOCK: Clock = {
   now: () => performance.now(),
   utilisation: (before) => performance.eventLoopUtilization(before),
+  cpuMs: computedMs,
 };

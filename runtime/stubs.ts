@@ -13,7 +13,7 @@ import type { Handler } from './link/routers.js';
 import type { RunId, ToReplica } from './messages.js';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
-import { makeMovable, type Scheduler } from './scheduler.js';
+import { computedMs, makeMovable, type Scheduler } from './scheduler.js';
 import { TurnMeter } from './turn-meter.js';
 import type { Code, Cuts, Make } from './types.js';
 import { CutWork, type FluxionState, HandlerWork, type Parts, sharedClock } from './work.js';
@@ -37,7 +37,12 @@ export class Stubs {
 
   constructor(options: StubOptions) {
     this.#options = options;
-    this.#meter = new TurnMeter(({ movable }, ms) => options.scheduler.ranAtHome(movable, ms));
+    const { scheduler } = options;
+    this.#meter = new TurnMeter<FluxionState>({
+      watches: ({ movable }) => scheduler.watches(movable),
+      computedMs,
+      ran: ({ movable }, ms, computed) => scheduler.ranAtHome(movable, ms, computed),
+    });
   }
 
   stateOf(fluxion: LinkFluxion): FluxionState {
@@ -51,14 +56,16 @@ export class Stubs {
 
   /** Runs it here, and counts what that costs. */
   here(state: FluxionState, call: () => unknown): unknown {
+    const { scheduler, counts } = this.#options;
+    const before = scheduler.watches(state.movable) ? computedMs() : null;
     const begin = performance.now();
     try {
       return call();
     } finally {
       const ms = performance.now() - begin;
-      this.#options.scheduler.ranAtHome(state.movable, ms);
-      this.#options.counts.ran(state.count, 'home');
-      this.#options.counts.cost(state.count, ms, 0);
+      scheduler.ranAtHome(state.movable, ms, before === null ? null : computedMs() - before);
+      counts.ran(state.count, 'home');
+      counts.cost(state.count, ms, 0);
     }
   }
 

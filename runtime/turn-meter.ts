@@ -7,26 +7,40 @@ import process from 'node:process';
 
 const { nextTick } = process;
 
+export interface MeterOptions<T> {
+  /** Is it worth asking what the processor did meanwhile? That takes a while itself. */
+  watches(what: T): boolean;
+  computedMs(): number;
+  ran(what: T, clockMs: number, computedMs: number | null): void;
+}
+
 export class TurnMeter<T> {
-  readonly #ran: (what: T, ms: number) => void;
+  readonly #options: MeterOptions<T>;
   #current: T | null = null;
   #begin = 0;
+  #computed: number | null = null;
 
-  constructor(ran: (what: T, ms: number) => void) {
-    this.#ran = ran;
+  constructor(options: MeterOptions<T>) {
+    this.#options = options;
   }
 
   taken(what: T): void {
     const now = performance.now();
     if (this.#current === null) nextTick(this.#end);
-    else this.#ran(this.#current, now - this.#begin);
+    else this.#tell(this.#current, now);
     this.#current = what;
     this.#begin = now;
+    this.#computed = this.#options.watches(what) ? this.#options.computedMs() : null;
+  }
+
+  #tell(what: T, now: number): void {
+    const computed = this.#computed === null ? null : this.#options.computedMs() - this.#computed;
+    this.#options.ran(what, now - this.#begin, computed);
   }
 
   readonly #end = (): void => {
     const what = this.#current;
     this.#current = null;
-    if (what !== null) this.#ran(what, performance.now() - this.#begin);
+    if (what !== null) this.#tell(what, performance.now());
   };
 }
