@@ -1,19 +1,18 @@
 /**
- * Reads:   an entry file, and models of the packages that it may use.
+ * Reads:   the modules of a program, and models of the packages that it may use.
  * Gives:   Pipeline: what the program is. Nothing is decided yet.
  */
-import type { Report } from '../diagnostics/types.js';
 import { Budget } from './budget.js';
 import { cutParts, type Parts } from './cut-parts.js';
 import type { Facts, FunctionId, OpId } from './facts.js';
 import { findListeners } from './find-listeners.js';
 import { findOutsiders, type Outsiders } from './find-outsiders.js';
 import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
-import { type LoadOptions, loadModules, type ModuleGraph } from './load-modules.js';
+import type { ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
 import { SourceText } from './source-text.js';
 import { type Effects, summariseEffects } from './summarise-effects.js';
-import { type Origins, traceOrigins } from './trace-origins.js';
+import { type Origins, type Precision, traceOrigins } from './trace-origins.js';
 
 export interface Pipeline {
   readonly graph: ModuleGraph;
@@ -28,14 +27,23 @@ export interface Pipeline {
   readonly budget: Budget;
 }
 
-export function analyze(options: LoadOptions, models: Models, report: Report): Pipeline {
-  const graph = loadModules(options, report);
+/** Work for what follows loading, each time that it is done. */
+const leastWork = 5_000_000;
+const workForOp = 120;
+
+/**
+ * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
+ * a result, though one in which nothing may be proven.
+ */
+export function analyze(graph: ModuleGraph, models: Models, precision: Precision): Pipeline | null {
   const { facts } = graph;
   const source = new SourceText(facts);
-  const budget = new Budget(2_000_000 + 60 * facts.kind.length);
-  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models, budget);
+  const budget = new Budget(leastWork + workForOp * facts.kind.length, precision === 'calls');
+  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models, budget, precision);
+  if (budget.isGivenUp) return null;
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
+  if (budget.isGivenUp) return null;
   const outsiders = findOutsiders(facts, origins, effects);
   const listeners = findListeners(facts, origins, ruptures);
   const runs = (op: OpId): readonly FunctionId[] => {
