@@ -3,7 +3,7 @@
  * Gives:   Pipeline: what the program is. Nothing is decided yet.
  */
 import { Budget } from './budget.js';
-import { cutParts, type Parts } from './cut-parts.js';
+import { type CutInput, cutCoarseParts, cutParts, type Parts } from './cut-parts.js';
 import type { Facts, FunctionId, OpId } from './facts.js';
 import { findListeners } from './find-listeners.js';
 import { findOutsiders, type Outsiders } from './find-outsiders.js';
@@ -25,6 +25,12 @@ export interface Pipeline {
   readonly parts: Parts;
   readonly source: SourceText;
   readonly budget: Budget;
+  readonly cut: CutInput;
+}
+
+/** The same with parts that cost less, in which nothing is proven. */
+export function withCoarseParts(pipeline: Pipeline): Pipeline {
+  return { ...pipeline, parts: cutCoarseParts(pipeline.cut) };
 }
 
 /** Work for what follows loading, each time that it is done. */
@@ -51,6 +57,8 @@ export function analyze(graph: ModuleGraph, models: Models, precision: Precision
     const emitted = listeners.get(op);
     return emitted === undefined ? inPlace : [...inPlace, ...emitted];
   };
-  const parts = cutParts(facts, runs, ruptures, effects, outsiders.functions);
-  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget };
+  const cut: CutInput = { facts, inPlaceOf: runs, ruptures, effects, outsiders: outsiders.functions, budget };
+  const parts = cutParts(cut);
+  if (budget.isGivenUp) return null;
+  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut };
 }

@@ -4,7 +4,7 @@
  */
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import type { Facts, OpId } from '../analyzer/facts.js';
-import type { Pipeline } from '../analyzer/index.js';
+import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { Fluxion, FluxionProgram, Loc, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
@@ -30,6 +30,7 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
   const flows = new Flows(facts, parts);
   const state = collectState(pipeline, flows);
   if (pipeline.budget.isGivenUp) return null;
+  if (state === null) return buildProgram(withCoarseParts(pipeline), withCode);
   const decisions = decideState(state, flows, parts.outsiders.id);
   const tags = tagGroups(facts, state, decisions, parts.list);
   const names = nameFluxions(facts, parts.list);
