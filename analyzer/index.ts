@@ -34,8 +34,8 @@ export function withCoarseParts(pipeline: Pipeline): Pipeline {
 }
 
 /** Work for what follows loading, each time that it is done. */
-const leastWork = 5_000_000;
-const workForOp = 120;
+const leastWork = 3_000_000;
+const workForOp = 80;
 
 /**
  * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
