@@ -3,8 +3,11 @@
  */
 import { analyze } from './analyzer/index.js';
 import { loadConfig } from './analyzer/load-config.js';
+import { loadModules, type ModuleGraph } from './analyzer/load-modules.js';
 import { Models } from './analyzer/models.js';
 import { resolveEntry } from './analyzer/resolve-entry.js';
+import type { Precision } from './analyzer/trace-origins.js';
+import { invariant } from './diagnostics/invariant.js';
 import type { Diagnostic } from './diagnostics/types.js';
 import type { FluxionProgram } from './flx/program.js';
 import { verifyProgram } from './flx/verify.js';
@@ -41,8 +44,23 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const pipeline = analyze({ entry, cwd, given }, models, report);
-  const program = buildProgram(pipeline, options.code ?? true);
+  const graph = loadModules({ entry, cwd, given }, report);
+  const program = decide(graph, models, options.code ?? true);
   verifyProgram(program);
   return { program, diagnostics };
+}
+
+/** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */
+function decide(graph: ModuleGraph, models: Models, withCode: boolean): FluxionProgram {
+  const loaded = graph.facts.mark();
+  const attempt = (precision: Precision): FluxionProgram | null => {
+    const pipeline = analyze(graph, models, precision);
+    return pipeline === null ? null : buildProgram(pipeline, withCode);
+  };
+  const precise = attempt('calls');
+  if (precise !== null) return precise;
+  graph.facts.restore(loaded);
+  const program = attempt('wrappers');
+  invariant(program !== null, 'the second analysis has a result whatever it costs');
+  return program;
 }

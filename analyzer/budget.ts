@@ -5,9 +5,17 @@
  */
 export class Budget {
   #left: number;
+  readonly #isRepeatable: boolean;
 
-  constructor(limit: number) {
+  /** `isRepeatable`: whoever runs out may stop at once, as all is done again with less told apart. */
+  constructor(limit: number, isRepeatable: boolean) {
     this.#left = limit;
+    this.#isRepeatable = isRepeatable;
+  }
+
+  /** It is of no use to go on: nothing of the result will be needed. */
+  get isGivenUp(): boolean {
+    return this.#isRepeatable && this.#left <= 0;
   }
 
   /** False once everything is spent. */

@@ -8,6 +8,7 @@
  * the parts that call them, so the same function may be run by several.
  */
 
+import type { Budget } from './budget.js';
 import { isCall } from './call-graph.js';
 import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId, VariableFact } from './facts.js';
 import type { RupturePoint, Ruptures } from './find-rupture-points.js';
@@ -53,9 +54,13 @@ export interface PartStream {
 export const UNSURE = 0xffff;
 /** A call that may run more functions than these is no way by which one would say that its callers run them all. */
 const mostSure = 8;
+/** What follows looks at each stream in many ways. */
+const workForStream = 16;
 
 export interface Parts {
   readonly list: readonly Part[];
+  /** What a part runs is not all of it: there was no budget for that. */
+  readonly isCoarse: boolean;
   /** What code that nobody knows may run at any time: functions that were handed to it, and functions that run without a
    *  call in sight. It is no fluxion; what it changes, home changes. */
   readonly outsiders: Part;
@@ -71,16 +76,33 @@ export interface Parts {
  *  what is changed. */
 export type VisitEffect = (kind: number, root: RootId, fn: FunctionId, op: OpId, at: OpId, value: ValueId) => void;
 
-export function cutParts(
-  facts: Facts,
-  inPlaceOf: (op: OpId) => readonly FunctionId[],
-  ruptures: Ruptures,
-  effects: Effects,
-  outsiders: ReadonlySet<FunctionId>,
-): Parts {
-  const cutter = new Cutter(facts, inPlaceOf, ruptures, effects);
+export interface CutInput {
+  readonly facts: Facts;
+  /** Functions that a call runs before it returns, besides its callees. */
+  readonly inPlaceOf: (op: OpId) => readonly FunctionId[];
+  readonly ruptures: Ruptures;
+  readonly effects: Effects;
+  readonly outsiders: ReadonlySet<FunctionId>;
+  readonly budget: Budget;
+}
+
+/**
+ * Where everything may call everything, each of some hundred parts would run each of some thousand functions, and list all
+ * streams: if there is no budget for that, a function is that part's which comes to it first. Then all stays home.
+ */
+export function cutParts(input: CutInput): Parts {
+  if (!input.budget.isExhausted) {
+    const cutter = new Cutter(input, null);
+    if (cutter.makeParts() && cutter.connect()) return cutter.parts();
+  }
+  return cutCoarseParts(input);
+}
+
+/** Each function belongs to one part. */
+export function cutCoarseParts(input: CutInput): Parts {
+  const cutter = new Cutter(input, new Set());
   cutter.makeParts();
-  cutter.connect(outsiders);
+  cutter.connect();
   return cutter.parts();
 }
 
@@ -89,10 +111,23 @@ class Found {
   readonly runs: Run[] = [];
   readonly #seen = new Set<Run>();
   readonly #lists = new Set<readonly FunctionId[]>();
+  /** Runs that belong to other parts; null where all may run all. */
+  readonly #taken: Set<Run> | null;
+
+  constructor(taken: Set<Run> | null) {
+    this.#taken = taken;
+  }
+
+  /** What the part begins with is its own, whoever else runs it. */
+  begin(run: Run): void {
+    this.#taken?.delete(run);
+    this.add(run);
+  }
 
   add(run: Run): void {
-    if (this.#seen.has(run)) return;
+    if (this.#seen.has(run) || this.#taken?.has(run) === true) return;
     this.#seen.add(run);
+    this.#taken?.add(run);
     this.runs.push(run);
   }
 
@@ -139,17 +174,25 @@ class Cutter {
   readonly #runners = new Map<FunctionId, PartId[]>();
   readonly #repeated = new Set<FunctionId>();
   #outsiders: Part | null = null;
+  readonly #outsideFunctions: ReadonlySet<FunctionId>;
+  readonly #budget: Budget;
+  readonly #taken: Set<Run> | null;
 
-  constructor(facts: Facts, inPlaceOf: (op: OpId) => readonly FunctionId[], ruptures: Ruptures, effects: Effects) {
-    this.#facts = facts;
-    this.#inPlaceOf = inPlaceOf;
-    this.#ruptures = ruptures;
-    this.#effects = effects;
+  /** `taken` is there where each run belongs to one part only. */
+  constructor(input: CutInput, taken: Set<Run> | null) {
+    this.#facts = input.facts;
+    this.#ruptures = input.ruptures;
+    this.#effects = input.effects;
+    this.#inPlaceOf = input.inPlaceOf;
+    this.#outsideFunctions = input.outsiders;
+    this.#budget = input.budget;
+    this.#taken = taken;
   }
 
   parts(): Parts {
     return {
       list: this.#list,
+      isCoarse: this.#taken !== null,
       outsiders: this.#outsiders as Part,
       byFunction: this.#byFunction,
       runners: this.#runners,
@@ -174,7 +217,8 @@ class Cutter {
 
   // ------------------------------------------------------------------------------------------------- parts
 
-  makeParts(): void {
+  /** False if that is too much. */
+  makeParts(): boolean {
     const callbacks = new Map<FunctionId, 'start' | 'post'>();
     for (const point of this.#ruptures.points) {
       for (const { fn } of point.callbacks) if (callbacks.get(fn) !== 'start') callbacks.set(fn, point.kind);
@@ -184,7 +228,13 @@ class Cutter {
       const kind = callbacks.get(fn.id);
       if (kind !== undefined) this.#byFunction.set(fn.id, this.#add(kind, fn, 0, null));
       if (fn.cuts.length > 0) this.#addRests(fn);
+      if (this.#isTooMuch()) return false;
     }
+    return true;
+  }
+
+  #isTooMuch(): boolean {
+    return this.#taken === null && this.#budget.isExhausted;
   }
 
   #addRests(fn: FunctionFact): void {
@@ -207,8 +257,8 @@ class Cutter {
 
   /** All code that runs when these run, what they call themselves first. */
   #reach(roots: readonly Run[]): Reached {
-    const found = new Found();
-    for (const { fn, segment } of roots) found.add(this.#run(fn, segment));
+    const found = new Found(this.#taken);
+    for (const { fn, segment } of roots) found.begin(this.#run(fn, segment));
     const levels: number[] = [];
     for (let at = 0; at < found.runs.length; ) {
       const end = found.runs.length;
@@ -216,6 +266,10 @@ class Cutter {
       for (; at < end; at++) this.#follow(found.runs[at] as Run, true, found);
     }
     for (let at = 0; at < found.runs.length; at++) this.#follow(found.runs[at] as Run, false, found);
+    // Each pass over what parts do goes through all of it.
+    let effects = 0;
+    for (const run of found.runs) effects += this.#effects.count(run.fn);
+    this.#budget.spend(found.runs.length + (effects >> 2));
     return { runs: found.runs, levels };
   }
 
@@ -267,7 +321,9 @@ class Cutter {
 
   // ----------------------------------------------------------------------------------------------- streams
 
-  connect(outsiders: ReadonlySet<FunctionId>): void {
+  /** False if that is too much. */
+  connect(): boolean {
+    const outsiders = this.#outsideFunctions;
     for (const part of this.#list) {
       const levels = this.#levels[part.id] as readonly number[];
       let distance = 0;
@@ -280,6 +336,8 @@ class Cutter {
         else if (runners.at(-1) !== part.id) runners.push(part.id);
         this.#connectRun(part, run, distance < levels.length ? distance : UNSURE);
       }
+      this.#budget.spend(workForStream * part.streams.length);
+      if (this.#isTooMuch()) return false;
     }
     this.#outsiders = this.#outsidersPart(outsiders);
     this.#connectOutsiders(this.#outsiders);
@@ -288,6 +346,7 @@ class Cutter {
         for (const to of stream.to) (this.#list[to] as Part).entry ??= stream;
       }
     }
+    return true;
   }
 
   /** What a function cuts off that nobody calls in sight, a plugin for instance or what the entry exports, begins with

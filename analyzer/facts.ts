@@ -192,6 +192,12 @@ export type TokenSeed =
     }
   | { readonly kind: 'global'; readonly value: ValueId; readonly name: string };
 
+export interface FactsMark {
+  readonly columns: readonly number[];
+  readonly functions: number;
+  readonly values: number;
+}
+
 export class Facts {
   // Ops, one entry in each column.
   readonly kind = new IntList(4096);
@@ -287,6 +293,31 @@ export class Facts {
     this.segment.push(segment);
     this.loop.push(loop);
     return this.kind.push(kind);
+  }
+
+  /** How much there is, so that what is added from now on can be taken back. */
+  mark(): FactsMark {
+    return {
+      columns: this.#columns().map(({ length }) => length),
+      functions: this.functions.length,
+      values: this.valueCount,
+    };
+  }
+
+  /** Takes back copies of functions, and values made while origins were found. */
+  restore({ columns, functions, values }: FactsMark): void {
+    for (const [index, column] of this.#columns().entries()) column.length = columns[index] as number;
+    this.functions.length = functions;
+    this.valueCount = values;
+    for (const table of [this.variables, this.strings])
+      for (const id of table.keys()) if (id >= values) table.delete(id);
+    for (const id of this.classes.keys()) if (id >= functions) this.classes.delete(id);
+  }
+
+  #columns(): readonly IntList[] {
+    const ops = [this.kind, this.a, this.b, this.c, this.d, this.position, this.owner, this.segment, this.loop];
+    const calls = [this.callFirst, this.callCount, this.callSpread, this.calleeStart, this.calleeEnd, this.callEnd];
+    return [...ops, ...calls, this.callOp, this.args, this.argStart, this.argEnd];
   }
 
   argument(call: CallId, index: number): ValueId {

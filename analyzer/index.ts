@@ -1,19 +1,18 @@
 /**
- * Reads:   an entry file, and models of the packages that it may use.
+ * Reads:   the modules of a program, and models of the packages that it may use.
  * Gives:   Pipeline: what the program is. Nothing is decided yet.
  */
-import type { Report } from '../diagnostics/types.js';
 import { Budget } from './budget.js';
-import { cutParts, type Parts } from './cut-parts.js';
+import { type CutInput, cutCoarseParts, cutParts, type Parts } from './cut-parts.js';
 import type { Facts, FunctionId, OpId } from './facts.js';
 import { findListeners } from './find-listeners.js';
 import { findOutsiders, type Outsiders } from './find-outsiders.js';
 import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
-import { type LoadOptions, loadModules, type ModuleGraph } from './load-modules.js';
+import type { ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
 import { SourceText } from './source-text.js';
 import { type Effects, summariseEffects } from './summarise-effects.js';
-import { type Origins, traceOrigins } from './trace-origins.js';
+import { type Origins, type Precision, traceOrigins } from './trace-origins.js';
 
 export interface Pipeline {
   readonly graph: ModuleGraph;
@@ -26,16 +25,31 @@ export interface Pipeline {
   readonly parts: Parts;
   readonly source: SourceText;
   readonly budget: Budget;
+  readonly cut: CutInput;
 }
 
-export function analyze(options: LoadOptions, models: Models, report: Report): Pipeline {
-  const graph = loadModules(options, report);
+/** The same with parts that cost less, in which nothing is proven. */
+export function withCoarseParts(pipeline: Pipeline): Pipeline {
+  return { ...pipeline, parts: cutCoarseParts(pipeline.cut) };
+}
+
+/** Work for what follows loading, each time that it is done. */
+const leastWork = 3_000_000;
+const workForOp = 80;
+
+/**
+ * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
+ * a result, though one in which nothing may be proven.
+ */
+export function analyze(graph: ModuleGraph, models: Models, precision: Precision): Pipeline | null {
   const { facts } = graph;
   const source = new SourceText(facts);
-  const budget = new Budget(2_000_000 + 60 * facts.kind.length);
-  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models, budget);
+  const budget = new Budget(leastWork + workForOp * facts.kind.length, precision === 'calls');
+  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models, budget, precision);
+  if (budget.isGivenUp) return null;
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
+  if (budget.isGivenUp) return null;
   const outsiders = findOutsiders(facts, origins, effects);
   const listeners = findListeners(facts, origins, ruptures);
   const runs = (op: OpId): readonly FunctionId[] => {
@@ -43,6 +57,8 @@ export function analyze(options: LoadOptions, models: Models, report: Report): P
     const emitted = listeners.get(op);
     return emitted === undefined ? inPlace : [...inPlace, ...emitted];
   };
-  const parts = cutParts(facts, runs, ruptures, effects, outsiders.functions);
-  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget };
+  const cut: CutInput = { facts, inPlaceOf: runs, ruptures, effects, outsiders: outsiders.functions, budget };
+  const parts = cutParts(cut);
+  if (budget.isGivenUp) return null;
+  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut };
 }

@@ -35,6 +35,8 @@ export interface Effects {
   /** Calls `visit` with each effect of the function itself, callees' effects on arguments and receiver included. A change
    *  has a root of -1 and the value that holds what is changed, where no root says all of it. */
   each(fn: FunctionId, visit: (kind: number, root: RootId, op: OpId, at: OpId, value: ValueId) => void): void;
+  /** How many that are. */
+  count(fn: FunctionId): number;
   /** The value may be (part of) a parameter or `this`: whoever calls the function answers for it. */
   isGiven(value: ValueId, fn: FunctionId): boolean;
   /** The function is called by others than code that the analysis follows: its parameters come from nowhere. */
@@ -88,6 +90,7 @@ class Summariser {
     return {
       roots: this.#values.roots,
       each: (fn, visit) => this.#list.each(fn, visit),
+      count: (fn) => this.#list.count(fn),
       executes: (op) => this.#outsideEffects.executes.get(op) ?? this.#origins.calleesOf(op),
       ops: this.#ops,
       thisAliases: this.#values.thisAliases,

@@ -34,6 +34,9 @@ import type { TokenId, TokenTable } from './tokens.js';
 
 export type { CallbackUse } from './origins/uses.js';
 
+/** What copies tell apart: calls of wrappers, factories, constructors and methods; or those of wrappers only. */
+export type Precision = 'calls' | 'wrappers';
+
 export interface Origins {
   readonly tokens: TokenTable;
   tokensOf(value: ValueId): readonly TokenId[];
@@ -56,10 +59,11 @@ export function traceOrigins(
   unloaded: readonly Unloaded[],
   models: Models,
   budget: Budget,
+  precision: Precision,
 ): Origins {
   const flow = new TokenFlow(facts, models, budget);
   const found = new Found();
-  new Solver(flow, found).solve(externals, unloaded);
+  new Solver(flow, found, precision).solve(externals, unloaded);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
   return {
@@ -82,13 +86,13 @@ class Solver {
   readonly #outsideCalls: OutsideCalls;
   readonly #calls: Calls;
 
-  constructor(flow: TokenFlow, found: Found) {
+  constructor(flow: TokenFlow, found: Found, precision: Precision) {
     this.#flow = flow;
     const seeds = new Seeds(flow, found);
     const properties = new Properties(flow, found);
     const givenValues = new GivenValues(flow, properties);
     const outsideCalls = new OutsideCalls(flow, found, seeds, givenValues);
-    const contexts = new Contexts(flow, seeds);
+    const contexts = new Contexts(flow, seeds, precision);
     this.#seeds = seeds;
     this.#properties = properties;
     this.#givenValues = givenValues;
@@ -104,7 +108,7 @@ class Solver {
   solve(externals: readonly External[], unloaded: readonly Unloaded[]): void {
     this.#seeds.seed(externals, unloaded);
     this.#settle();
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 20 && !this.#flow.isGivenUp; round++) {
       const named = this.#outsideCalls.admitMethodNames();
       if (!this.#calls.admitUnknownCallers() && !named) return;
       this.#settle();
@@ -113,7 +117,7 @@ class Solver {
 
   #settle(): void {
     do this.#flow.drain();
-    while (this.#findMore());
+    while (!this.#flow.isGivenUp && this.#findMore());
   }
 
   #findMore(): boolean {

@@ -4,7 +4,7 @@
  */
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import type { Facts, OpId } from '../analyzer/facts.js';
-import type { Pipeline } from '../analyzer/index.js';
+import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { Fluxion, FluxionProgram, Loc, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
@@ -21,16 +21,22 @@ import { type Tags, tagGroups } from './tag-groups.js';
 import { noCode, type ProgramCode, writeCode } from './write-code.js';
 import { Messages } from './write-messages.js';
 
-/** `withCode`: fluxions and modules get their code; only what shows source text needs it. */
-export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProgram {
+/**
+ * `withCode`: fluxions and modules get their code; only what shows source text needs it. Null where the analysis should be
+ * done again with less told apart.
+ */
+export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProgram | null {
   const { facts, parts } = pipeline;
   const flows = new Flows(facts, parts);
   const state = collectState(pipeline, flows);
+  if (pipeline.budget.isGivenUp) return null;
+  if (state === null) return buildProgram(withCoarseParts(pipeline), withCode);
   const decisions = decideState(state, flows, parts.outsiders.id);
   const tags = tagGroups(facts, state, decisions, parts.list);
   const names = nameFluxions(facts, parts.list);
   const messages = new Messages(facts, parts, state, decisions);
   const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names });
+  if (pipeline.budget.isGivenUp) return null;
   const code = withCode ? writeCode(facts, parts, names) : noCode;
   const contexts = listContexts(facts, decisions);
   const connectsOf = findConnects(pipeline);

@@ -132,7 +132,8 @@ class Placer {
   #obstacles(part: Part): Reason[] {
     const found = new Map<string, Reason>();
     this.#input.pipeline.parts.eachEffect(part, (kind, root, fn, op, at, value) => {
-      if (kind === Effect.read || kind === Effect.hand || found.size >= mostReasons) return;
+      // What may change anything counts for all others too, so it is not left out however much else there is to say.
+      if (kind === Effect.read || kind === Effect.hand || (found.size >= mostReasons && kind !== Effect.opaque)) return;
       const obstacle = this.#obstacle(kind, root, op) ?? this.#changeOfUnknown(part, { root, fn, op, at, value });
       if (obstacle !== null && !found.has(obstacle.message)) found.set(obstacle.message, obstacle);
     });

@@ -29,13 +29,20 @@ import { LastingObjects } from './lasting-objects.js';
 import { ObjectReads } from './object-reads.js';
 import { Reach, type Reached } from './reach.js';
 
-export function collectState(pipeline: Pipeline, flows: Flows): State {
+/** Null where there is no budget for it: with parts that each run all of what they reach. */
+export function collectState(pipeline: Pipeline, flows: Flows): State | null {
   const collector = new Collector(pipeline, flows);
-  for (const part of pipeline.parts.list) collector.collect(part);
+  const isTooMuch = (): boolean => pipeline.budget.isExhausted && !pipeline.parts.isCoarse;
+  for (const part of pipeline.parts.list) {
+    collector.collect(part);
+    if (isTooMuch()) return null;
+  }
   collector.collect(pipeline.parts.outsiders);
   collector.collectImplicit();
+  if (isTooMuch()) return null;
   collector.collectReads();
-  return collector.state();
+  const state = collector.state();
+  return isTooMuch() ? null : state;
 }
 
 class Collector {

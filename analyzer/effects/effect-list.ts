@@ -41,6 +41,10 @@ export class EffectList {
     this.#value.push(value);
   }
 
+  count(fn: FunctionId): number {
+    return (this.#last[fn] as number) - (this.#first[fn] as number);
+  }
+
   each(fn: FunctionId, visit: (kind: number, root: RootId, op: OpId, at: OpId, value: ValueId) => void): void {
     for (let at = this.#first[fn] as number; at < (this.#last[fn] as number); at++) {
       visit(this.#kind.get(at), this.#root.get(at), this.#op.get(at), this.#at.get(at), this.#value.get(at));

@@ -69,7 +69,8 @@ export class Calls {
     const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
     if (callable && (name === 'bind' || name === 'call' || name === 'apply'))
       return this.#indirectCall(id, name, use.view);
-    if (token.kind === 'object' && token.type === 'Instance') return this.#methodOfInstance(id, atom, use);
+    if (token.kind === 'object' && token.type === 'Instance' && this.#contexts.areAllCallsTold)
+      return this.#methodOfInstance(id, atom, use);
     const receiver = this.#facts.a.get(use.op);
     this.#properties.load(id, { kind: 'load', atom, to: use.callee, receiver, op: use.op });
   }
@@ -170,6 +171,7 @@ export class Calls {
   /** `super.method()`: what it does to each receiver is told apart as well. */
   #isSuperCall(called: FunctionId, view: CallView): boolean {
     if (view.only !== undefined || view.isNew || view.op < 0 || view.receiver === NOTHING) return false;
+    if (!this.#contexts.areAllCallsTold) return false;
     const fn = this.#facts.fn(called);
     const isDirect = this.#facts.kind.get(view.op) === Op.call && view.receiver === this.#facts.c.get(view.op);
     return isDirect && (fn.flags & FunctionFlag.classConstructor) === 0 && isToldApart(this.#facts, fn);
@@ -194,6 +196,7 @@ export class Calls {
   /** Whether a factory is given objects shows only when they arrive. */
   #awaitGiven(id: TokenId, called: FunctionId, view: CallView): boolean {
     const fn = this.#facts.fn(called);
+    if (!this.#contexts.areAllCallsTold) return false;
     if (view.awaited === true || view.op < 0 || !isFactory(fn) || this.#contexts.isGivenAny(view)) return false;
     const waiting = { id, called, view: { ...view, awaited: true }, isDone: false };
     this.#waiting.push(waiting);

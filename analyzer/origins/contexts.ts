@@ -10,6 +10,7 @@
 import { cloneFunction, cloneSize, isToldApart, markWrappers, mayChangeGiven } from '../clone-function.js';
 import { type Facts, type FunctionFact, FunctionFlag, type FunctionId, type OpId } from '../facts.js';
 import { type TokenTable, UNKNOWN } from '../tokens.js';
+import type { Precision } from '../trace-origins.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
 import type { CallView } from './uses.js';
@@ -28,9 +29,11 @@ export class Contexts {
   readonly #cloned = new Map<FunctionId, Map<number, FunctionFact>>();
   readonly #depths = new Map<FunctionId, number>();
   readonly #mayChange = new Map<FunctionId, boolean>();
+  readonly #precision: Precision;
   #cloneBudget: number;
 
-  constructor(flow: TokenFlow, seeds: Seeds) {
+  constructor(flow: TokenFlow, seeds: Seeds, precision: Precision) {
+    this.#precision = precision;
     this.#flow = flow;
     this.#seeds = seeds;
     this.#facts = flow.facts;
@@ -49,6 +52,7 @@ export class Contexts {
       const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
       return this.#copyFor(fn, op, isNested ? deepest : this.#depth(caller));
     }
+    if (!this.areAllCallsTold) return fn;
     if (makesInstance(fn, view) || (isFactory(fn) && this.isGivenAny(view)))
       return this.#copyFor(fn, op, this.#depth(caller));
     if (view.spread >= 0 || view.rearranged === true) return this.forRearranged(fn, op);
@@ -58,6 +62,11 @@ export class Contexts {
     return this.#copyFor(fn, ~view.only, token.kind === 'object' ? this.#depth(this.#facts.fn(token.fn)) : 0);
   }
 
+  /** Calls of factories, constructors and methods are told apart, not of wrappers only. */
+  get areAllCallsTold(): boolean {
+    return this.#precision === 'calls';
+  }
+
   isGivenAny({ args }: CallView): boolean {
     return args.some((arg) => this.#flow.held.get(arg).length > 0);
   }
@@ -65,7 +74,7 @@ export class Contexts {
   /** Where arguments are not where the call has them, it is what the parameters hold that counts: each such call has a copy,
    *  and all direct calls have one. */
   forRearranged(fn: FunctionFact, key: OpId | typeof direct): FunctionFact {
-    if (fn.params.length === 0 || key < direct) return fn;
+    if (fn.params.length === 0 || key < direct || !this.areAllCallsTold) return fn;
     let mayChange = this.#mayChange.get(fn.id);
     if (mayChange === undefined) this.#mayChange.set(fn.id, (mayChange = mayChangeGiven(this.#facts, fn)));
     if (!mayChange) return fn;

@@ -98,9 +98,14 @@ export class TokenFlow {
     this.#apply(typeof use === 'number' ? this.#useOfOp(use) : use, token);
   }
 
+  /** The solution will not be needed. */
+  get isGivenUp(): boolean {
+    return this.#budget.isGivenUp;
+  }
+
   drain(): void {
     let next = 0;
-    while (next < this.#queueValues.length) {
+    while (next < this.#queueValues.length && !this.#budget.isGivenUp) {
       const value = this.#queueValues.get(next);
       const token = this.#queueTokens.get(next);
       next += 1;
