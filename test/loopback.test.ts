@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { link, tempFolder } from './support/temp-folder.js';
+
+const register = fileURLToPath(new URL('../runtime/register.cjs', import.meta.url));
+const packages = link(fileURLToPath(new URL('../../node_modules', import.meta.url)));
+
+// Programs that ask themselves, print what they got, and end. What they call goes through the bridge where it is given
+// stand-ins: `through` notes which have been.
+
+const HEAD = `
+const http = require('node:http');
+const through = {};
+const note = (name, req) => { through[name] = req.socket.constructor.name === 'StandInSocket'; };
+function ask(server, requests) {
+  server.listen(0, '127.0.0.1', async () => {
+    const { port } = server.address();
+    for (const { path, ...init } of requests) {
+      const res = await fetch('http://127.0.0.1:' + port + path, { ...init, headers: { connection: 'close', ...init.headers } });
+      const headers = [...res.headers].filter(([name]) => name !== 'date' && name !== 'etag');
+      console.log(res.status, res.statusText, JSON.stringify(headers), await res.text());
+    }
+    server.close();
+  });
+}
+process.on('exit', () => require('node:fs').writeFileSync(process.env.THROUGH, JSON.stringify(through)));
+`;
+
+const EXPRESS = `
+const express = require(PACKAGE);
+const app = express();
+const kept = new WeakMap();
+let count = 0;
+app.use(function first(req, res, next) { note('middleware', req); count++; req.user = { name: 'ada', seen: [] }; kept.set(req, 'kept'); next(); count++; });
+app.param('id', (req, res, next, id) => { note('param', req); req.id = Number(id); next(); });
+app.get('/u/:id', (req, res, next) => { note('handler', req); req.user.seen.push(1); next(); }, (req, res) => {
+  res.set('X-Count', String(count)); res.send({ id: req.id, user: req.user, kept: kept.get(req) });
+});
+app.get('/throws', () => { throw new TypeError('thrown'); });
+app.get('/fails', (req, res, next) => setTimeout(() => { const e = new RangeError('later'); e.status = 418; next(e); }, 1));
+app.get('/ends', (req, res) => { res.on('finish', () => { through.finish = res.statusCode; }); res.write('a'); setTimeout(() => res.end('b'), 1); });
+app.post('/body', (req, res) => { note('body', req); let n = 0; req.on('data', (d) => { n += d.length; }); req.on('end', () => res.end(String(n))); });
+app.use(function last(err, req, res, next) { note('error handler', req); res.statusCode = err.status === 418 ? 418 : 500; res.end(err.name + ' ' + err.message); });
+const server = http.createServer(app);
+ask(server, [{ path: '/u/7' }, { path: '/throws' }, { path: '/fails' }, { path: '/ends' }, { path: '/none' },
+  { path: '/body', method: 'POST', body: 'x'.repeat(300000) }]);
+server.once('request', () => app.get('/late', (req, res) => res.end('late')));
+`;
+
+for (const name of ['express', 'express4', 'express3']) {
+  test(`all that an app of ${name} calls goes through the bridge, and answers as before`, async (t) => {
+    const { before, after, through } = await runBoth(t, EXPRESS.replace('PACKAGE', `'${name}'`));
+    t.is(after, before);
+    t.true(before.includes('200 OK'));
+    t.deepEqual(through, {
+      middleware: true,
+      param: true,
+      handler: true,
+      body: true,
+      'error handler': true,
+      finish: 200,
+    });
+  });
+}
+
+test('listeners of plain servers go through the bridge, and can be removed as before', async (t) => {
+  const { before, after, through } = await runBoth(
+    t,
+    `const listener = (req, res) => { note('listener', req); res.writeHead(201, 'Made', ['X-A', '1', 'x-b', '2']); res.end(req.url); };
+     const server = http.createServer(listener);
+     ask(server, [{ path: '/a' }, { path: '/b?c=d' }]);
+     process.on('exit', () => { server.removeListener('request', listener); console.log(server.listenerCount('request')); });`,
+  );
+  t.is(after, before);
+  t.true(after.endsWith('0\n'));
+  t.deepEqual(through, { listener: true });
+});
+
+test('an app that a listener calls has its own functions taken', async (t) => {
+  const { before, after, through } = await runBoth(
+    t,
+    `const app = require('express')();
+     app.get('/', (req, res) => { note('handler', req); res.end('x'); });
+     ask(http.createServer((req, res) => { note('listener', req); app(req, res); }), [{ path: '/' }]);`,
+  );
+  t.is(after, before);
+  t.deepEqual(through, { listener: false, handler: true });
+});
+
+test('what hooks into the response, or needs what cannot travel, is called as it is written', async (t) => {
+  const { before, after, through } = await runBoth(
+    t,
+    `const app = require('express')();
+     class Session { #visits = 0; visit() { return ++this.#visits; } }
+     let calls = 0;
+     app.use((req, res, next) => { note('hook', req); const end = res.end; res.end = function (...args) { this.setHeader('X-Hooked', calls); return end.apply(this, args); }; next(); });
+     app.use((req, res, next) => { note('maker', req); calls++; req.session = new Session(); next(); });
+     app.use((req, res, next) => { note('helper', req); calls++; install(req, res); next(); });
+     function install(q, r) { q.flash = (text) => { q.flashed = text; r.setHeader('X-Flash', text); }; }
+     app.get('/needs', (req, res) => { note('needs', req); req.flash('hi'); res.json([req.session.visit(), req.session.visit(), req.flashed, calls]); });
+     const visit = (req) => req['ses' + 'sion'].visit();
+     app.get('/reads', (req, res) => { note('reads', req); res.json([visit(req), visit(req)]); });
+     ask(http.createServer(app), [{ path: '/needs' }, { path: '/reads' }]);`,
+  );
+  // The first time that something puts a function on a request by way of another it is called twice; after that it is known.
+  t.is(
+    after.replace('"hi",3]', '"hi",2]').replaceAll(/("x-hooked",)"\d"/g, '$1"-"'),
+    before.replaceAll(/("x-hooked",)"\d"/g, '$1"-"'),
+  );
+  t.deepEqual(through, { hook: false, maker: true, helper: false, needs: false, reads: true });
+});
+
+test('a test runner in node_modules is no app, and its apps are taken', async (t) => {
+  const { before, after, through } = await runBoth(
+    t,
+    `const app = require('express')(); app.get('/', (req, res) => { note('handler', req); res.end('x'); }); ask(http.createServer(app), [{ path: '/' }]);`,
+    true,
+  );
+  t.is(after, before);
+  t.deepEqual(through, { handler: true });
+});
+
+interface Both {
+  readonly before: string;
+  readonly after: string;
+  readonly through: unknown;
+}
+
+async function runBoth(t: ExecutionContext, program: string, byRunner = false): Promise<Both> {
+  const runner = "require(require('node:path').resolve(process.argv[2]));";
+  const folder = tempFolder(t, {
+    'app.js': HEAD + program,
+    'tools/node_modules/runner/index.js': runner,
+    node_modules: packages,
+  });
+  const words = byRunner ? ['tools/node_modules/runner/index.js', 'app.js'] : ['app.js'];
+  const before = await run(folder, words, {});
+  const after = await run(folder, ['--import', register, ...words], { FLUXION_PLACEMENT: 'loopback' });
+  return { before, after, through: JSON.parse(readFileSync(join(folder, 'through.json'), 'utf8')) };
+}
+
+async function run(folder: string, words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  const { NODE_OPTIONS: _options, ...own } = process.env;
+  const child = spawn(process.execPath, words, {
+    cwd: folder,
+    env: { ...own, NODE_ENV: 'test', THROUGH: 'through.json', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return stdout + stderr.replaceAll(/\(node:\d+\)/g, '(node)');
+}
