@@ -34,6 +34,8 @@ export class Stubs {
   readonly #options: StubOptions;
   readonly #states = new Map<string, FluxionState>();
   readonly #meter: TurnMeter<FluxionState>;
+  /** Of the run that is on top of the stack: what others took that it called. */
+  #withinMs = 0;
 
   constructor(options: StubOptions) {
     this.#options = options;
@@ -54,15 +56,19 @@ export class Stubs {
     return state;
   }
 
-  /** Runs it here, and counts what that costs. */
+  /** Runs it here, and counts what that costs, without what it runs in turn (by `next()`). */
   here(state: FluxionState, call: () => unknown): unknown {
     const { scheduler, counts } = this.#options;
     const before = scheduler.watches(state.movable) ? computedMs() : null;
+    const around = this.#withinMs;
+    this.#withinMs = 0;
     const begin = performance.now();
     try {
       return call();
     } finally {
-      const ms = performance.now() - begin;
+      const whole = performance.now() - begin;
+      const ms = whole - this.#withinMs;
+      this.#withinMs = around + whole;
       scheduler.ranAtHome(state.movable, ms, before === null ? null : computedMs() - before);
       counts.ran(state.count, 'home');
       counts.cost(state.count, ms, 0);
