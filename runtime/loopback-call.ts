@@ -47,7 +47,12 @@ export type Bridged = ReturnType<typeof sameShape>;
 export function throughBridge({ fn, kind }: Slot, log: Log): Bridged {
   const at = kind === 'error' ? 1 : 0;
   let staysHere = hooksIn(fn);
-  const say = (why: string): void => log.info(`${why}; "${fn.name || 'anonymous'}" is called as it is written`);
+  const said = new Set<string>();
+  const say = (why: string): void => {
+    if (said.has(why)) return;
+    said.add(why);
+    log.info(`${why}; "${fn.name || 'anonymous'}" is called as it is written`);
+  };
   const stay = (why: string): void => {
     staysHere = true;
     foundHooksIn(fn);

@@ -175,7 +175,7 @@ test('nothing is sent after something could not travel', async (t) => {
     t.throws(() => there.res.socket?.write('raw'), { message: /it bypasses the response/ });
     there.res.end('never');
     await settle();
-    t.like(outcomes, [{ kind: 'cannot-travel', what: 'req.socket.write', untouched: true }]);
+    t.like(outcomes, [{ kind: 'cannot-travel', what: 'res.socket.write', untouched: true }]);
     t.false(res.headersSent);
     t.deepEqual(closed, ['replica', 'home']);
     res.end('home');

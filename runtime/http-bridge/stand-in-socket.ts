@@ -54,19 +54,19 @@ export class StandInSocket extends Socket {
     this.#owner = owner;
     this.#connection = connection;
     for (const name of connection.traps) {
-      trap(this, name, (...value) => this.#real(name, 'the app put it there', ...value));
+      trap(this, name, (...value) => this.#real('req', name, 'the app put it there', ...value));
     }
     if (!connection.encrypted) return;
     Reflect.set(this, 'encrypted', true);
     for (const name of TLS_ONLY) {
-      trap(this, name, (...value) => this.#real(name, 'it is of the TLS connection', ...value));
+      trap(this, name, (...value) => this.#real('req', name, 'it is of the TLS connection', ...value));
     }
   }
 
   /** What only home's socket has; a value is to be put there. */
-  #real(name: string, why: string, ...value: unknown[]): unknown {
+  #real(part: 'req' | 'res', name: string, why: string, ...value: unknown[]): unknown {
     const { realSocket } = this.#owner;
-    if (realSocket === null) return this.#owner.fail(`req.socket.${name}`, why);
+    if (realSocket === null) return this.#owner.fail(`${part}.socket.${name}`, why);
     if (value.length > 0) return Reflect.set(realSocket, name, value[0]);
     const found: unknown = Reflect.get(realSocket, name);
     return typeof found === 'function' ? found.bind(realSocket) : found;
@@ -112,7 +112,7 @@ export class StandInSocket extends Socket {
     for (const name of AT_HOME) {
       Object.defineProperty(StandInSocket.prototype, name, {
         get(this: StandInSocket) {
-          return this.#real(name, 'it is of the connection itself');
+          return this.#real('req', name, 'it is of the connection itself');
         },
         // Node's own constructor clears it.
         set() {},
@@ -136,7 +136,7 @@ export class StandInSocket extends Socket {
   // --- what Node does with it -------------------------------------------------------------------------------------------
 
   #callReal(method: 'write' | 'end', args: unknown[]): unknown {
-    const found = this.#real(method, 'it bypasses the response');
+    const found = this.#real('res', method, 'it bypasses the response');
     return typeof found === 'function' ? found(...args) : undefined;
   }
 
