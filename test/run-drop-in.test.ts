@@ -410,6 +410,7 @@ app.get('/close', (req, res) => { res.end(); server.close(); });`,
 test('a port that is taken', async (t) => {
   const { createServer } = await import('node:http');
   const other = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => other.close());
   await new Promise((resolve) => other.once('listening', resolve));
   const address = other.address();
   const PORT = String(typeof address === 'object' ? address?.port : '');
@@ -423,7 +424,6 @@ test('a port that is taken', async (t) => {
     },
     env: { PORT },
   });
-  other.close();
 });
 test('a Unix socket', async (t) => {
   await sameAsNode(t, {

@@ -103,8 +103,8 @@ async function runNow(folder: string, cache: string, by: Way, program: Program):
   const starter = by === 'node' ? [] : [cliPath, 'run', '--placement', by];
   const child = spawn(process.execPath, [...(program.nodeWords ?? []), ...starter, ...words], {
     cwd: join(folder, program.cwd ?? '.'),
-    // The same for node: the app sees its environment.
-    env: { ...env, ...program.env, FLUXION_CACHE: cache },
+    // The same for node: the app sees its environment. That something cannot travel is said, and is no part of the app.
+    env: { ...env, FLUXION_LOG_LEVEL: 'error', ...program.env, FLUXION_CACHE: cache },
     timeout: 60_000,
     killSignal: 'SIGKILL',
   });
@@ -118,7 +118,8 @@ async function runNow(folder: string, cache: string, by: Way, program: Program):
   const act = await program.act?.({ child, folder, said, by });
   const [code, signal] = await closed;
   const masked = (text: string): string => {
-    const plain = text.replace(new RegExp(`(?<![-\\d])${child.pid}(?![-\\d])`, 'g'), '<pid>');
+    // Not the line number of a stack frame that happens to be the same.
+    const plain = text.replace(new RegExp(`(?<![-\\d]|\\w:)${child.pid}(?![-\\d])`, 'g'), '<pid>');
     return program.masked?.(plain) ?? plain;
   };
   return {
