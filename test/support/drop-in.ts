@@ -119,7 +119,10 @@ async function runNow(folder: string, cache: string, by: Way, program: Program):
   const [code, signal] = await closed;
   const masked = (text: string): string => {
     // Not the line number of a stack frame that happens to be the same.
-    const plain = text.replace(new RegExp(`(?<![-\\d]|\\w:)${child.pid}(?![-\\d])`, 'g'), '<pid>');
+    const plain = text.replace(
+      new RegExp(`(?<![-\\d]|node:[\\w/:]+:|\\.[cm]?js:[\\d:]*)${child.pid}(?![-\\d])`, 'g'),
+      '<pid>',
+    );
     return program.masked?.(plain) ?? plain;
   };
   return {
