@@ -101,12 +101,14 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   const recording: typeof import('./firewall/recorder.cjs') = require('./firewall/recorder.cjs');
   const recorder = prepared === null ? null : recording.record();
   const env = { ...process.env };
+  const late = runOptions.report === null ? null : reportWithoutServer(runOptions.report);
   watcher.watchServers((server) => {
     const early: object[] = [];
     const note = (req: object): void => void early.push(req);
     if (runOptions.report !== null) server.prependListener('request', note);
     void import('./engine.js').then(({ serve }) => {
       server.off('request', note);
+      late?.();
       if (prepared !== null) cache.markUsed(prepared.folder);
       // What it has loaded of ours the app need not see.
       home.forgetFiles(ownFiles());
@@ -123,6 +125,21 @@ function recordTo(file: string): void {
     fs.writeSync(2, `requests cannot be recorded: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(2);
   }
+}
+
+/** A program that ends before it serves has a report as well. Gives what to call when another takes over. */
+function reportWithoutServer(file: string): () => void {
+  const write = (): void => {
+    const home = { id: 'home', requests: 0, busy: 0, rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20) };
+    const report = { version: 1, loops: [home], fluxions: [], bus: { messages: 0, bytes: 0 } };
+    try {
+      fs.writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+    } catch (error) {
+      fs.writeSync(2, `fluxion error: the report cannot be written to ${file}: ${String(error)}\n`);
+    }
+  };
+  process.on('exit', write);
+  return () => void process.off('exit', write);
 }
 
 /** The app's first line must find the bridge in place, so it is not imported but required. */
