@@ -239,6 +239,8 @@ export class Dispatcher {
       case 'threw':
       case 'rejected':
         run.isHandedOn = true;
+        // Whoever comes next in the chain is called here.
+        if (work.parts !== null) this.#options.counts.request(work.parts.req, 'home');
         work.settle(outcome);
         return;
       case 'lost':
@@ -254,6 +256,7 @@ export class Dispatcher {
   #cannotTravel(run: Run, what: string, why: string, untouched: boolean): void {
     this.keepHome(run.work.state, what, why);
     this.#forget(run);
+    if (run.work.parts !== null) this.#options.counts.request(run.work.parts.req, 'home');
     if (untouched && !run.hasEffect) run.work.runHere();
     else this.#fail(run.work, `${what} cannot travel: ${why}`);
   }

@@ -145,7 +145,7 @@ class Engine {
     const moves = fluxion.movable && kind === 'handler' && !this.#isAllHome;
     if (!moves && this.#context.options.report === null) return false;
     if (moves) this.#stubs.place(slot, fluxion);
-    else slot.replace(this.#stubs.counter(slot, fluxion));
+    else this.#stubs.count(slot, fluxion);
     return moves;
   }
 

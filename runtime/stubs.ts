@@ -43,7 +43,7 @@ export class Stubs {
     this.#meter = new TurnMeter<FluxionState>({
       watches: ({ movable }) => scheduler.watches(movable),
       computedMs,
-      ran: ({ movable }, ms, computed) => scheduler.ranAtHome(movable, ms, computed),
+      ran: (state, ms, computed) => this.#ranHere(state, ms, computed),
     });
   }
 
@@ -58,7 +58,7 @@ export class Stubs {
 
   /** Runs it here, and counts what that costs, without what it runs in turn (by `next()`). */
   here(state: FluxionState, call: () => unknown): unknown {
-    const { scheduler, counts } = this.#options;
+    const { scheduler } = this.#options;
     const before = scheduler.watches(state.movable) ? computedMs() : null;
     const around = this.#withinMs;
     this.#withinMs = 0;
@@ -69,48 +69,56 @@ export class Stubs {
       const whole = performance.now() - begin;
       const ms = whole - this.#withinMs;
       this.#withinMs = around + whole;
-      scheduler.ranAtHome(state.movable, ms, before === null ? null : computedMs() - before);
-      counts.ran(state.count, 'home');
-      counts.cost(state.count, ms, 0);
+      this.#ranHere(state, ms, before === null ? null : computedMs() - before);
     }
+  }
+
+  #ranHere(state: FluxionState, ms: number, computed: number | null): void {
+    const { scheduler, counts } = this.#options;
+    scheduler.ranAtHome(state.movable, ms, computed);
+    counts.ran(state.count, 'home');
+    counts.cost(state.count, ms, 0);
   }
 
   // --- handlers -------------------------------------------------------------------------------------------------------
 
-  /** What runs here is called by its router itself, with nothing between them, unless its runs are to be counted. */
+  /** What runs here is called by its router itself, with nothing between them. */
   place(slot: LinkedSlot, fluxion: LinkFluxion): void {
     const state = this.stateOf(fluxion);
     const stub = sameShape(slot.fn, (self, args, own) => this.#handle(slot, state, self, args, own));
-    if (slot.intercept === null || this.#options.reports) slot.replace(stub);
+    if (slot.intercept === null) slot.replace(stub);
     else slot.intercept(() => (this.#mayLeave(slot, state) ? stub : slot.fn));
   }
 
   #mayLeave(slot: LinkedSlot, state: FluxionState): boolean {
-    if (state.staysHome) return false;
-    if (this.#options.scheduler.goesAway(state.movable)) {
+    if (!state.staysHome && this.#options.scheduler.goesAway(state.movable)) {
       const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
       if (offer === 'away' || (offer === 'full' && this.#options.overload === '503')) return true;
     }
-    this.#meter.taken(state);
+    if (!state.staysHome || this.#options.reports) this.#meter.taken(state);
     return false;
   }
 
   /** For the report: counts, and nothing else. */
-  counter(slot: LinkedSlot, fluxion: LinkFluxion): Handler {
+  count(slot: LinkedSlot, fluxion: LinkFluxion): void {
     const state = this.stateOf(fluxion);
-    return sameShape(slot.fn, (self, args) => {
-      const req = args.find((arg) => arg instanceof IncomingMessage);
-      if (req !== undefined) this.#options.counts.request(req, 'home');
-      return this.here(state, () => Reflect.apply(slot.fn, self, args));
-    });
+    // A router takes a handler of errors for each request, to look at its parameters.
+    if (slot.intercept === null || slot.kind !== 'handler') slot.replace(this.#counter(slot, state));
+    else {
+      slot.intercept(() => {
+        this.#meter.taken(state);
+        return slot.fn;
+      });
+    }
+  }
+
+  #counter(slot: LinkedSlot, state: FluxionState): Handler {
+    return sameShape(slot.fn, (self, args) => this.here(state, () => Reflect.apply(slot.fn, self, args)));
   }
 
   #handle(slot: LinkedSlot, state: FluxionState, self: unknown, args: unknown[], stub: Code): unknown {
     const [req, res, next] = args;
-    const call = (): unknown => {
-      if (this.#options.reports && req instanceof IncomingMessage) this.#options.counts.request(req, 'home');
-      return this.here(state, () => Reflect.apply(slot.fn, self, args));
-    };
+    const call = (): unknown => this.here(state, () => Reflect.apply(slot.fn, self, args));
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
     if (!this.#options.scheduler.goesAway(state.movable)) return call();
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
