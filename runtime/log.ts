@@ -35,13 +35,6 @@ export class Log {
     this.info(text);
   }
 
-  /** The first time only. */
-  warnOnce(text: string): void {
-    if (this.#said.has(text)) return;
-    this.#said.add(text);
-    this.warn(text);
-  }
-
   #say(level: LogLevel, text: string): void {
     if (LEVELS.indexOf(level) > this.#level) return;
     try {
