@@ -16,7 +16,6 @@ export function findGoingOn(
   all: readonly Fluxion[],
 ): ReadonlySet<FluxionId> {
   const found = new Set<FluxionId>();
-  // What is not said cannot be called, under whatever name.
   if (handlers.length === 0) return found;
   const walked = walk(parseText(source));
   const later = new Set(all.map(({ at }) => functionAt(walked, offsetOf(source.text, at))));

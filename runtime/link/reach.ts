@@ -134,8 +134,10 @@ export class Reach {
     const { place } = this.#factsOf(maker);
     if (place === null) return `a ${maker.name}`;
     // Its methods are in the text of its class.
-    if (this.#options.isApp(place.url))
-      return `a ${this.#tellFunction(maker, told)}{${this.#tellProperties(value, told)}}`;
+    if (this.#options.isApp(place.url)) {
+      const privates = [...this.#reflector.privates(value)].map(([name, own]) => `${name}:${this.#tell(own, told)}`);
+      return `a ${this.#tellFunction(maker, told)}{${privates.join()};${this.#tellProperties(value, told)}}`;
+    }
     return `a ${place.url}:${place.line}:${place.column}`;
   }
 

@@ -26,6 +26,7 @@ interface RemoteProperty {
 interface Properties {
   readonly result: readonly RemoteProperty[];
   readonly internalProperties?: readonly RemoteProperty[];
+  readonly privateProperties?: readonly RemoteProperty[];
 }
 
 /** Values go in and out through this: the inspector knows values of this thread by what it can name. */
@@ -57,6 +58,17 @@ export class Reflector {
   variables(fn: object, isWanted: (name: string) => boolean = () => true): ReadonlyMap<string, unknown> {
     const found = new Map<string, unknown>();
     this.#withRemote([fn], (objectId) => this.#readScopes(objectId, isWanted, found));
+    return found;
+  }
+
+  /** Private fields of an instance. */
+  privates(object: object): ReadonlyMap<string, unknown> {
+    const found = new Map<string, unknown>();
+    this.#withRemote([object], (objectId) => {
+      for (const { name, value } of this.#properties(objectId).privateProperties ?? []) {
+        if (value !== undefined) found.set(name, this.#localValue(value));
+      }
+    });
     return found;
   }
 
