@@ -49,7 +49,9 @@ export class Seeds {
     for (const external of externals) this.#seedExternal(external);
     for (const { value } of unloaded) this.#flow.add(value, UNKNOWN);
     for (const { value } of [...externals, ...unloaded]) this.loaded.push(value);
-    for (let op = 0; op < this.#facts.kind.length; op++) this.seedOp(op);
+    // Calls may be copied on the way, and copies are seeded as they are made.
+    const written = this.#facts.kind.length;
+    for (let op = 0; op < written; op++) this.seedOp(op);
   }
 
   seedOne(seed: TokenSeed): void {
