@@ -162,6 +162,19 @@ export interface FluxionProgram {
   readonly uncut: readonly FluxionId[];
   /** Packages through which fluxions speak over the network; those that do not are left out. */
   readonly connects: readonly Connects[];
+  /** Of fluxions that are one function of the source, made several times: what tells them apart in the running program. */
+  readonly captures: readonly Captures[];
+}
+
+export interface Captures {
+  readonly fluxion: FluxionId;
+  readonly variables: readonly CapturedFunctions[];
+}
+
+/** A variable around a function, and the functions that it may hold; it holds nothing else. */
+export interface CapturedFunctions {
+  readonly name: string;
+  readonly functions: readonly Place[];
 }
 
 export interface Connects {

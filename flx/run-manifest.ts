@@ -2,7 +2,7 @@
  * What `fluxion run` has to know of a compiled program, in two files: what starts the app must be read in no time, what
  * spreads it over loops is read when it serves. Both are plain data.
  */
-import type { FluxionId, FluxionKind, ModuleId, Placement } from './program.js';
+import type { CapturedFunctions, FluxionId, FluxionKind, ModuleId, Placement } from './program.js';
 
 export interface StartManifest {
   readonly version: 1;
@@ -57,4 +57,6 @@ export interface LinkFluxion {
   readonly cut: boolean;
   /** The variables of that message, in order; empty without a cut. */
   readonly message: readonly string[];
+  /** What tells it from others that are the same function of the source. */
+  readonly captures: readonly CapturedFunctions[];
 }

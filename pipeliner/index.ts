@@ -13,6 +13,7 @@ import { chooseCuts } from './choose-cuts.js';
 import { type Decision, decideState } from './decide-state.js';
 import { findConnects } from './find-connects.js';
 import { Flows } from './flows.js';
+import { listCaptures } from './list-captures.js';
 import { listStreams } from './list-streams.js';
 import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
@@ -69,6 +70,10 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
       const packages = connectsOf(part);
       return packages.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), packages }];
     }),
+    captures: [...listCaptures(pipeline)].map(([part, variables]) => ({
+      fluxion: nameOf(builder, part.id),
+      variables,
+    })),
   };
 }
 

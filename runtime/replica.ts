@@ -159,7 +159,7 @@ function link(
     const slots = stacks.slots.flatMap(({ path, fn }, index) => {
       const place = places[index];
       if (place === null || place === undefined) return [];
-      return [{ root, path, place, reached: finder.find(place)?.movable ? reach(fn) : null }];
+      return [{ root, path, place, reached: finder.find(fn, place, reflector)?.movable ? reach(fn) : null }];
     });
     return { root, stacks, slots };
   };

@@ -61,7 +61,7 @@ function shared(name: string, tag: string, fluxions: string, writes: string, rea
   };
 }
 
-const NO_CODE = { sources: [], cuts: [], uncut: [], connects: [] };
+const NO_CODE = { sources: [], cuts: [], uncut: [], connects: [], captures: [] };
 
 function program(
   fluxions: readonly Fluxion[],

@@ -104,6 +104,7 @@ function program(stages: readonly Stage[], entry = 'app.js'): FluxionProgram {
     cuts: [],
     uncut: [],
     connects: [],
+    captures: [],
   };
 }
 

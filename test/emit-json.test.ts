@@ -94,6 +94,7 @@ const paper: FluxionProgram = {
   cuts: [{ kind: 'callback', module: 'app.js', dest: 'handler', message: ['res'], start: 54321, end: 54322 }],
   uncut: [],
   connects: [],
+  captures: [],
 };
 
 test('a program comes out with the documented keys, in their order', (t) => {
@@ -193,7 +194,7 @@ test('a program comes out with the documented keys, in their order', (t) => {
 });
 
 test('the same program gives the same bytes, whatever the order of the keys in memory', (t) => {
-  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut, connects } = paper;
+  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut, connects, captures } = paper;
   const reversed = fluxions.map(
     ({ streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code }) => {
       return { streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code };
@@ -203,6 +204,7 @@ test('the same program gives the same bytes, whatever the order of the keys in m
     cuts,
     uncut,
     connects,
+    captures,
     sources,
     unresolved,
     variables,
@@ -248,6 +250,7 @@ test('an empty program is still a document', (t) => {
     cuts: [],
     uncut: [],
     connects: [],
+    captures: [],
   };
   t.is(
     printJson(empty),

@@ -168,6 +168,7 @@ function program(entry: string, texts: { readonly [id: string]: string }, root =
     cuts: [],
     uncut: [],
     connects: [],
+    captures: [],
   };
 }
 

@@ -58,6 +58,7 @@ const wellFormed: FluxionProgram = {
   cuts: [],
   uncut: [],
   connects: [],
+  captures: [],
   version: 1,
   entry: 'app.js',
   modules: [

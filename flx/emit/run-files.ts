@@ -39,10 +39,12 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
   const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));
+  const captures = new Map(program.captures.map(({ fluxion, variables }) => [fluxion, variables]));
   const fluxions = program.fluxions.map((fluxion) => ({
     ...linkFluxion(fluxion, movable, made, promised, goingOn),
     connects: connectsOf(fluxion.id),
     message: messages.get(fluxion.id) ?? [],
+    captures: captures.get(fluxion.id) ?? [],
   }));
   const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
   const link: LinkManifest = { version: 1, fluxions, changing: findChanging(program), inserts, texts };
@@ -136,7 +138,7 @@ function linkFluxion(
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
   goingOn: ReadonlySet<FluxionId>,
-): Omit<LinkFluxion, 'connects' | 'message'> {
+): Omit<LinkFluxion, 'connects' | 'message' | 'captures'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
   const why = placement === 'replicated' && goingOn.has(id) ? 'it goes on after it has called "next"' : null;

@@ -1,13 +1,17 @@
 /**
- * Reads: places of functions in what V8 runs, and link.json.
+ * Reads: functions of the running program, and link.json.
  * Gives: the fluxion that a function is, if it is one.
  *
  * V8 counts in the text that it was given, link.json in what was written; cuts shift columns, never lines.
+ *
+ * One function of the source may be several fluxions: `wrap(show)` and `wrap(list)` do what `show` and `list` do. What the
+ * variables around it hold tells which one a function is. Where that is not enough, it is taken for one that stays home.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { CapturedFunctions, Place } from '../../flx/program.js';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
-import type { FunctionPlace } from './reflect.js';
+import type { FunctionPlace, Reflector } from './reflect.js';
 
 /** Of Fluxion itself. */
 const OWN_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
@@ -28,21 +32,38 @@ export class FluxionFinder {
     }
   }
 
-  find(place: FunctionPlace): LinkFluxion | null {
-    const file = fileOf(place.url);
-    const module = file === null ? undefined : this.#ids.get(file);
-    if (file === null || module === undefined) return null;
-    const column = this.#originalColumn(module, place);
-    const before = (this.#byModule.get(module) ?? []).filter(
-      ({ kind, line, column: at }) =>
-        kind !== 'main' && kind !== 'rest' && (line < place.line || (line === place.line && at <= column)),
+  find(fn: object, place: FunctionPlace, reflector: Reflector): LinkFluxion | null {
+    const written = this.#asWritten(place);
+    if (written === null) return null;
+    const { line, column } = written;
+    const before = (this.#byModule.get(written.module) ?? []).filter(
+      (each) => each.kind !== 'main' && each.kind !== 'rest' && !isAfter(each, { line, column }),
     );
     const nearest = before.reduce<LinkFluxion | null>(
       (best, each) => (best !== null && isAfter(best, each) ? best : each),
       null,
     );
-    if (nearest === null) return null;
-    return isHead(this.#between(file, nearest, place.line, column)) ? nearest : null;
+    if (nearest === null || !this.#begins(nearest, written)) return null;
+    const alike = before.filter((each) => each.line === nearest.line && each.column === nearest.column);
+    return alike.length === 1 ? nearest : this.#tellApart(alike, fn, reflector);
+  }
+
+  #tellApart(alike: readonly LinkFluxion[], fn: object, reflector: Reflector): LinkFluxion | null {
+    const names = new Set(alike.flatMap(({ captures }) => captures.map(({ name }) => name)));
+    const held = new Map<string, Written | null>();
+    for (const [name, value] of names.size === 0 ? [] : reflector.variables(fn, (each) => names.has(each))) {
+      const place = typeof value === 'function' ? reflector.locate([value])[0] : null;
+      held.set(name, place ? this.#asWritten(place) : null);
+    }
+    const fitting = alike.filter(({ captures }) => captures.every((each) => this.#fits(each, held)));
+    return fitting.find(({ movable }) => !movable) ?? fitting[0] ?? null;
+  }
+
+  /** V8 does not keep variables that no function uses: of these nothing is known. */
+  #fits({ name, functions }: CapturedFunctions, held: ReadonlyMap<string, Written | null>): boolean {
+    const found = held.get(name);
+    if (found === undefined) return true;
+    return found !== null && functions.some((place) => place.module === found.module && this.#begins(place, found));
   }
 
   /** Modules of the app that V8 runs and the compiler did not read. */
@@ -56,19 +77,27 @@ export class FluxionFinder {
     return unknown;
   }
 
-  #originalColumn(module: string, { line, column }: FunctionPlace): number {
+  /** Null for what is no module of the app. */
+  #asWritten({ url, line, column }: FunctionPlace): Written | null {
+    const file = fileOf(url);
+    const module = file === null ? undefined : this.#ids.get(file);
+    if (file === null || module === undefined) return null;
     let shift = 0;
     for (const [at, from, length] of this.#link.inserts[module] ?? []) {
       if (at === line && column >= from + shift + length) shift += length;
     }
-    return column - shift;
+    return { file, module, line, column: column - shift };
   }
 
-  /** What stands between a function's beginning and its parameters. */
-  #between(file: string, from: LinkFluxion, line: number, column: number): string {
+  /** A function that is written at `from` has its parameters, which are its place for V8, at `place`. */
+  #begins(from: Pick<Place, 'line' | 'column'>, place: Written): boolean {
+    return !isAfter(from, place) && isHead(this.#between(from, place));
+  }
+
+  #between(from: Pick<Place, 'line' | 'column'>, { file, module, line, column }: Written): string {
     let lines = this.#lines.get(file);
     if (lines === undefined) {
-      lines = (this.#link.texts[from.module] ?? readFileSync(file, 'utf8'))
+      lines = (this.#link.texts[module] ?? readFileSync(file, 'utf8'))
         .replace(/^\ufeff/, '')
         .split(/\r\n|[\r\n\u2028\u2029]/);
       this.#lines.set(file, lines);
@@ -79,12 +108,17 @@ export class FluxionFinder {
   }
 }
 
+/** A place as link.json counts. */
+interface Written extends Place {
+  readonly file: string;
+}
+
 /** `async function name`, `get "key"`, `async *[key]`: nothing that another function could begin in. */
 function isHead(text: string): boolean {
   return !/[(){};=,]/.test(text);
 }
 
-function isAfter(a: LinkFluxion, b: LinkFluxion): boolean {
+function isAfter(a: Pick<Place, 'line' | 'column'>, b: Pick<Place, 'line' | 'column'>): boolean {
   return a.line > b.line || (a.line === b.line && a.column > b.column);
 }
 

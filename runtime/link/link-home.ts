@@ -30,7 +30,7 @@ export function linkServer(
   const places = reflector.locate(slots.map(({ fn }) => fn));
   const linked = slots.map((slot, index): LinkedSlot => {
     const place = places[index] ?? null;
-    const fluxion = place === null ? null : (finder?.find(place) ?? null);
+    const fluxion = place === null ? null : (finder?.find(slot.fn, place, reflector) ?? null);
     const { path, fn, kind, owner, intercept } = slot;
     return { root, path, fn, kind, owner, place, fluxion, intercept, replace: (stub) => slot.replace(stub) };
   });

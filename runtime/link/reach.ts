@@ -62,8 +62,7 @@ export class Reach {
   /** By variable, of those that the function's own text names. */
   of(fn: object): ReadonlyMap<string, string> {
     const told: Told = { objects: new Map(), functions: new Set([fn]) };
-    const { variables } = this.#factsOf(fn);
-    return new Map([...variables].map(([name, value]) => [name, short(this.#tell(value, told))]));
+    return new Map([...this.#factsOf(fn).variables].map(([name, value]) => [name, short(this.#tell(value, told))]));
   }
 
   #factsOf(fn: object): FunctionFacts {
@@ -75,7 +74,16 @@ export class Reach {
     return facts;
   }
 
+  /** A bound function reaches what it is bound to. */
+  #boundVariables(fn: object): ReadonlyMap<string, unknown> {
+    const bound = this.#reflector.bound(fn);
+    if (bound === null) return NONE;
+    const { target, self, args } = bound;
+    return new Map([...this.#factsOf(target).variables, ['this', self], ['arguments', args]]);
+  }
+
   #variables(fn: object, { url }: FunctionPlace): ReadonlyMap<string, unknown> {
+    if (isBuiltIn(fn)) return this.#boundVariables(fn);
     if (!this.#options.isApp(url)) return NONE;
     const named = new Set(Function.prototype.toString.call(fn).match(NAMES));
     return this.#reflector.variables(fn, (name) => named.has(name) && !this.#options.changes(url, name));
@@ -171,6 +179,11 @@ function loadedModules(): readonly string[] {
   const list: unknown = Reflect.get(process, 'moduleLoadList');
   const loaded = new Set(Array.isArray(list) ? list : []);
   return Module.builtinModules.filter((name) => loaded.has(`NativeModule ${name}`));
+}
+
+/** Of functions that have a place only bound ones show no text. */
+function isBuiltIn(fn: object): boolean {
+  return /\{\s*\[native code\]\s*\}$/.test(Function.prototype.toString.call(fn));
 }
 
 function isObject(value: unknown): value is object {

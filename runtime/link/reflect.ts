@@ -29,6 +29,12 @@ interface Properties {
   readonly privateProperties?: readonly RemoteProperty[];
 }
 
+export interface Bound {
+  readonly target: object;
+  readonly self: unknown;
+  readonly args: readonly unknown[];
+}
+
 /** Values go in and out through this: the inspector knows values of this thread by what it can name. */
 const exchange = Symbol('fluxion.reflect');
 
@@ -59,6 +65,21 @@ export class Reflector {
     const found = new Map<string, unknown>();
     this.#withRemote([fn], (objectId) => this.#readScopes(objectId, isWanted, found));
     return found;
+  }
+
+  /** What `bind` was given; null for a function that it did not make. */
+  bound(fn: object): Bound | null {
+    const [found] = this.#withRemote([fn], (objectId) => {
+      const { internalProperties = [] } = this.#properties(objectId);
+      const read = (name: string): unknown => {
+        const value = internalProperties.find((property) => property.name === name)?.value;
+        return value === undefined ? undefined : this.#localValue(value);
+      };
+      const [target, args] = [read('[[TargetFunction]]'), read('[[BoundArgs]]')];
+      if (typeof target !== 'function') return null;
+      return { target, self: read('[[BoundThis]]'), args: Array.isArray(args) ? args : [] };
+    });
+    return found ?? null;
   }
 
   /** Private fields of an instance. */
