@@ -164,6 +164,27 @@ export interface FluxionProgram {
   readonly connects: readonly Connects[];
   /** Of fluxions that are one function of the source, made several times: what tells them apart in the running program. */
   readonly captures: readonly Captures[];
+  /** Of fluxions that may leave home; those that never pass a request on are left out. */
+  readonly passes: readonly Passes[];
+}
+
+/** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */
+export interface Passes {
+  readonly fluxion: FluxionId;
+  readonly passing: readonly Passing[] | null;
+}
+
+/** One function that calls `next`, or what calls it, and what else it does that somebody could notice. */
+export interface Passing {
+  readonly module: ModuleId;
+  readonly calls: readonly Span[];
+  readonly noticed: readonly Span[];
+}
+
+/** Offsets in the module's text. Calls have an end, which tells those apart that begin at the same place. */
+export interface Span {
+  readonly start: number;
+  readonly end: number | null;
 }
 
 export interface Captures {

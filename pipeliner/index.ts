@@ -14,6 +14,7 @@ import { type Decision, decideState } from './decide-state.js';
 import { findConnects } from './find-connects.js';
 import { Flows } from './flows.js';
 import { listCaptures } from './list-captures.js';
+import { PassesOfParts } from './list-passes.js';
 import { listStreams } from './list-streams.js';
 import { nameFluxions } from './name-fluxions.js';
 import { placeFluxions } from './place-fluxions.js';
@@ -70,11 +71,24 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
       const packages = connectsOf(part);
       return packages.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), packages }];
     }),
+    passes: listPasses(builder, placed),
     captures: [...listCaptures(pipeline)].map(([part, variables]) => ({
       fluxion: nameOf(builder, part.id),
       variables,
     })),
   };
+}
+
+function listPasses(
+  builder: Builder,
+  placed: ReadonlyMap<PartId, Pick<Fluxion, 'placement'>>,
+): FluxionProgram['passes'] {
+  const passes = new PassesOfParts(builder.pipeline);
+  return builder.pipeline.parts.list.flatMap((part) => {
+    if (placed.get(part.id)?.placement !== 'replicated') return [];
+    const passing = passes.of(part);
+    return passing?.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), passing }];
+  });
 }
 
 interface Builder {

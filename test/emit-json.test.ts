@@ -95,6 +95,7 @@ const paper: FluxionProgram = {
   uncut: [],
   connects: [],
   captures: [],
+  passes: [],
 };
 
 test('a program comes out with the documented keys, in their order', (t) => {
@@ -194,7 +195,8 @@ test('a program comes out with the documented keys, in their order', (t) => {
 });
 
 test('the same program gives the same bytes, whatever the order of the keys in memory', (t) => {
-  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut, connects, captures } = paper;
+  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut, connects, captures, passes } =
+    paper;
   const reversed = fluxions.map(
     ({ streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code }) => {
       return { streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code };
@@ -205,6 +207,7 @@ test('the same program gives the same bytes, whatever the order of the keys in m
     uncut,
     connects,
     captures,
+    passes,
     sources,
     unresolved,
     variables,
@@ -251,6 +254,7 @@ test('an empty program is still a document', (t) => {
     uncut: [],
     connects: [],
     captures: [],
+    passes: [],
   };
   t.is(
     printJson(empty),

@@ -1,36 +1,57 @@
 /**
- * Reads: a module's text, and the handlers and callbacks in it that may leave home.
- * Gives: the handlers that go on after a call of `next()`.
+ * Reads: where fluxions pass their requests on by `next`, and the text of these modules.
+ * Gives: the fluxions that go on behind that.
  *
  * At home `next()` comes back when all that follows in the chain has run, or has begun to wait. A handler on another loop
- * can only send word: what it does after that call would be done before the chain goes on. So `next` may be called last
- * only, or handed to a promise, in functions that nobody runs in between.
+ * can only send word: what it does behind that call would be done before the chain goes on. So nothing may be behind it
+ * that somebody could notice.
+ *
+ *     if (!user) return next();          await next(error);                 next();
+ *     res.json(user)      (not behind)   res.end()          (behind)        return Promise.resolve(result)   (nobody can tell)
  */
 import { parse } from 'espree';
 import type * as es from 'estree';
-import type { Fluxion, FluxionId, ModuleSource } from '../program.js';
+import type { FluxionId, FluxionProgram, ModuleSource, Passing, Span } from '../program.js';
 
-export function findGoingOn(
-  source: ModuleSource,
-  handlers: readonly Fluxion[],
-  all: readonly Fluxion[],
-): ReadonlySet<FluxionId> {
+export function findGoingOn({ passes, sources }: FluxionProgram): ReadonlySet<FluxionId> {
+  const modules = new Map(sources.map((source) => [source.id, source]));
+  const walked = new Map<string, Walked>();
+  const walkedOf = (id: string): Walked | null => {
+    const [known, source] = [walked.get(id), modules.get(id)];
+    if (known !== undefined || source === undefined) return known ?? null;
+    const fresh = walk(parseText(source));
+    walked.set(id, fresh);
+    return fresh;
+  };
   const found = new Set<FluxionId>();
-  if (handlers.length === 0) return found;
-  const walked = walk(parseText(source));
-  const later = new Set(all.map(({ at }) => functionAt(walked, offsetOf(source.text, at))));
-  for (const { id, at } of handlers) {
-    const fn = functionAt(walked, offsetOf(source.text, at));
-    if (fn === null || !isSafe(fn, walked, later)) found.add(id);
+  for (const { fluxion, passing } of passes) {
+    if (passing === null || passing.some((each) => goesOn(each, walkedOf))) found.add(fluxion);
   }
   return found;
 }
 
-type FunctionNode = es.FunctionDeclaration | es.FunctionExpression | es.ArrowFunctionExpression;
+function goesOn({ module, calls, noticed }: Passing, walkedOf: (id: string) => Walked | null): boolean {
+  const walked = walkedOf(module);
+  if (walked === null) return true;
+  return calls.some((span) => {
+    const call = callAt(walked, span);
+    if (call === null) return true;
+    const others = [...calls, ...noticed].filter((each) => !isSame(each, span));
+    return [...others, ...throwsBeside(call, walked)].some((each) => isBehind(each, call, walked));
+  });
+}
+
+function isSame(a: Span, b: Span): boolean {
+  return a.start === b.start && a.end === b.end;
+}
+
+// --- the tree -----------------------------------------------------------------------------------------------------------
+
+type CallNode = es.SimpleCallExpression | es.NewExpression;
 
 interface Walked {
-  readonly functions: readonly FunctionNode[];
-  readonly identifiers: readonly es.Identifier[];
+  readonly calls: ReadonlyMap<string, CallNode>;
+  readonly throws: readonly es.ThrowStatement[];
   readonly parents: ReadonlyMap<es.Node, es.Node>;
 }
 
@@ -40,13 +61,14 @@ function parseText({ text, kind }: ModuleSource): es.Program {
 }
 
 function walk(tree: es.Program): Walked {
-  const functions: FunctionNode[] = [];
-  const identifiers: es.Identifier[] = [];
+  const calls = new Map<string, CallNode>();
+  const throws: es.ThrowStatement[] = [];
   const parents = new Map<es.Node, es.Node>();
   const waiting: es.Node[] = [tree];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    if (isFunction(node)) functions.push(node);
-    if (node.type === 'Identifier') identifiers.push(node);
+    if (node.type === 'CallExpression' || node.type === 'NewExpression')
+      calls.set(`${startOf(node.callee)} ${endOf(node)}`, node);
+    if (node.type === 'ThrowStatement') throws.push(node);
     for (const value of Object.values(node)) {
       for (const below of Array.isArray(value) ? value : [value]) {
         if (!isNode(below)) continue;
@@ -55,41 +77,15 @@ function walk(tree: es.Program): Walked {
       }
     }
   }
-  return { functions, identifiers, parents };
+  return { calls, throws, parents };
 }
 
 function isNode(value: unknown): value is es.Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
-function isFunction(node: es.Node | undefined): node is FunctionNode {
-  return (
-    node?.type === 'FunctionDeclaration' ||
-    node?.type === 'FunctionExpression' ||
-    node?.type === 'ArrowFunctionExpression'
-  );
-}
-
-function offsetOf(text: string, { line, column }: { readonly line: number; readonly column: number }): number {
-  let start = 0;
-  for (let left = line - 1; left > 0; left--) {
-    const end = /\r\n|[\r\n\u2028\u2029]/g;
-    end.lastIndex = start;
-    const found = end.exec(text);
-    if (found === null) return text.length;
-    start = found.index + found[0].length;
-  }
-  return start + column - 1;
-}
-
-/** A method begins at its name, its function behind it. */
-function functionAt({ functions, parents }: Walked, offset: number): FunctionNode | null {
-  const begins = (fn: FunctionNode): boolean => {
-    if (startOf(fn) === offset) return true;
-    const parent = parents.get(fn);
-    return (parent?.type === 'MethodDefinition' || parent?.type === 'Property') && startOf(parent) === offset;
-  };
-  return functions.find(begins) ?? null;
+function callAt({ calls }: Walked, { start, end }: Span): CallNode | null {
+  return calls.get(`${start} ${end}`) ?? null;
 }
 
 function startOf(node: es.Node): number {
@@ -100,102 +96,124 @@ function endOf(node: es.Node): number {
   return node.range?.[1] ?? -1;
 }
 
-function isSafe(fn: FunctionNode, walked: Walked, later: ReadonlySet<FunctionNode | null>): boolean {
-  // Through `arguments` or a rest parameter `next` has no name.
-  if (fn.params.some(({ type }) => type !== 'Identifier' && type !== 'ObjectPattern')) return false;
-  const last = fn.params.length >= 3 ? fn.params.at(-1) : undefined;
-  const within = walked.identifiers.filter((node) => startOf(node) > startOf(fn) && endOf(node) <= endOf(fn));
-  if (fn.type !== 'ArrowFunctionExpression' && within.some(({ name }) => name === 'arguments')) return false;
-  if (last === undefined) return true;
-  if (last.type !== 'Identifier') return false;
-  return within
-    .filter((node) => node.name === last.name && node !== last && isVariable(node, walked))
-    .every((node) => isLastCall(node, fn, walked, later));
+function throwsBeside(call: CallNode, walked: Walked): readonly Span[] {
+  const fn = functionAround(call, walked);
+  const beside = walked.throws.filter((node) => functionAround(node, walked) === fn);
+  return beside.map((node) => ({ start: startOf(node), end: endOf(node) }));
 }
 
-function isVariable(node: es.Identifier, { parents }: Walked): boolean {
-  const parent = parents.get(node);
-  if (parent?.type === 'MemberExpression') return parent.object === node || parent.computed;
-  return !(parent?.type === 'Property' && parent.key === node && !parent.computed && !parent.shorthand);
+function functionAround(node: es.Node, { parents }: Walked): es.Node | undefined {
+  let at = parents.get(node);
+  while (at !== undefined && !isFunction(at)) at = parents.get(at);
+  return at;
 }
 
-function isLastCall(
-  node: es.Identifier,
-  handler: FunctionNode,
-  walked: Walked,
-  later: ReadonlySet<FunctionNode | null>,
-): boolean {
-  const parent = walked.parents.get(node);
-  if (parent?.type !== 'CallExpression') return false;
-  if (parent.callee !== node) return isPromiseCallback(parent);
-  return endsFunction(parent, walked, (fn) => fn === handler || later.has(fn));
-}
+// --- what is behind a call ----------------------------------------------------------------------------------------------
 
-/** `.then(next)`, `.catch(next)`: it is called with an empty stack below it. */
-function isPromiseCallback({ callee }: es.SimpleCallExpression): boolean {
-  return (
-    callee.type === 'MemberExpression' &&
-    callee.property.type === 'Identifier' &&
-    /^(then|catch|finally)$/.test(callee.property.name)
-  );
-}
-
-/** Nothing of the function around it is left to do when the expression has been evaluated. */
-function endsFunction(from: es.Node, { parents }: Walked, mayEnd: (fn: FunctionNode) => boolean): boolean {
-  for (let node = from, parent = parents.get(node); parent !== undefined; node = parent, parent = parents.get(node)) {
-    if (isFunction(parent)) return mayEnd(parent);
-    switch (parent.type) {
-      case 'ReturnStatement':
-      case 'ExpressionStatement':
-      case 'IfStatement':
-      case 'LabeledStatement':
-      case 'SwitchStatement':
-      case 'CatchClause':
-        break;
-      case 'UnaryExpression':
-        if (parent.operator !== 'void') return false;
-        break;
-      case 'LogicalExpression':
-        if (parent.right !== node) return false;
-        break;
-      case 'ConditionalExpression':
-        if (parent.test === node) return false;
-        break;
-      case 'SequenceExpression':
-        if (parent.expressions.at(-1) !== node) return false;
-        break;
-      case 'TryStatement':
-        if (parent.finalizer) return false;
-        break;
-      case 'BlockStatement':
-        if (!isLastOf(parent.body, node)) return false;
-        break;
-      case 'SwitchCase':
-        if (!isLastOf(parent.consequent, node)) return false;
-        break;
-      default:
-        return false;
+/**
+ * Goes from the call outwards to its function. At each step: what of the node around it comes behind the one that we came
+ * from? Whatever is not known to come before counts as behind.
+ */
+function isBehind(span: Span, call: CallNode, { parents }: Walked): boolean {
+  let isOver = false;
+  let isMet = false;
+  let node: es.Node = call;
+  for (let parent = parents.get(node); parent !== undefined && !isFunction(parent); parent = parents.get(node)) {
+    if (isOver) {
+      if (parent.type === 'TryStatement' && isFinally(span, parent)) return true;
+    } else {
+      const isHere: boolean = !isMet && isWithin(span, parent) && !isWithin(span, node);
+      if (isHere && !isSkipped(span, parent, node)) return true;
+      isMet ||= isHere;
+      // What comes before comes behind as well, the next time.
+      if (isMet && isLoop(parent)) return true;
+      isOver = endsFlow(parent, node);
     }
-    if (parent.type === 'ReturnStatement') return endsByReturn(parent, parents, mayEnd);
+    node = parent;
   }
   return false;
 }
 
-function isLastOf(body: readonly es.Node[], node: es.Node): boolean {
-  const next = body[body.indexOf(node) + 1];
-  if (next === undefined || node.type === 'ReturnStatement') return true;
-  return next.type === 'BreakStatement' || (next.type === 'ReturnStatement' && !next.argument);
+function isLoop({ type }: es.Node): boolean {
+  return /^(For|ForIn|ForOf|While|DoWhile)Statement$/.test(type);
 }
 
-/** Only a `finally` comes behind a `return`. */
-function endsByReturn(
-  from: es.Node,
-  parents: ReadonlyMap<es.Node, es.Node>,
-  mayEnd: (fn: FunctionNode) => boolean,
-): boolean {
-  for (let node = parents.get(from); node !== undefined; node = parents.get(node)) {
-    if (isFunction(node)) return mayEnd(node);
-    if (node.type === 'TryStatement' && node.finalizer) return false;
-  }
+function isFunction({ type }: es.Node): boolean {
+  return type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression';
+}
+
+/** A call whose result is made of what is within is behind it, even if both begin at the same place. */
+function isWithin({ start, end }: Span, node: es.Node): boolean {
+  return start >= startOf(node) && (end === null ? start < endOf(node) : end <= endOf(node));
+}
+
+function isFinally(span: Span, { finalizer }: es.TryStatement): boolean {
+  return finalizer !== null && finalizer !== undefined && isWithin(span, finalizer);
+}
+
+/** Behind it nothing of the function comes but `finally`. */
+function endsFlow(parent: es.Node, node: es.Node): boolean {
+  if (parent.type === 'ReturnStatement') return true;
+  if (parent.type === 'BlockStatement') return behindIn(parent.body, node).some(isEnd);
+  if (parent.type === 'SwitchCase') return behindIn(parent.consequent, node).some(isEnd);
   return false;
+}
+
+function isEnd({ type }: es.Node): boolean {
+  return type === 'ReturnStatement';
+}
+
+function behindIn(list: readonly es.Node[], node: es.Node): readonly es.Node[] {
+  return list.slice(list.indexOf(node) + 1);
+}
+
+/** It comes before, or is not executed where the other one is. `span` is in `parent`, and not in `node`. */
+function isSkipped(span: Span, parent: es.Node, node: es.Node): boolean {
+  const isIn = (other: es.Node | null | undefined): boolean => other != null && other !== node && isWithin(span, other);
+  switch (parent.type) {
+    case 'IfStatement':
+    case 'ConditionalExpression':
+      return isIn(parent.test) || node !== parent.test;
+    case 'LogicalExpression':
+      return isIn(parent.left);
+    case 'SequenceExpression':
+      return isBefore(span, parent.expressions, node);
+    case 'CallExpression':
+    case 'NewExpression':
+      return isBefore(span, [parent.callee, ...parent.arguments], node);
+    case 'TryStatement':
+      return !isFinally(span, parent);
+    case 'BlockStatement':
+      return isBefore(span, parent.body, node) || isPastEnd(span, parent.body, node);
+    case 'SwitchCase':
+      return isBefore(span, parent.consequent, node) || isPastEnd(span, parent.consequent, node) || isIn(parent.test);
+    case 'SwitchStatement':
+      return isIn(parent.discriminant) || isOtherCase(span, parent, node);
+    default:
+      return false;
+  }
+}
+
+function isBefore(span: Span, list: readonly es.Node[], node: es.Node): boolean {
+  return list.slice(0, Math.max(0, list.indexOf(node))).some((each) => isWithin(span, each));
+}
+
+/** Behind a statement that ends all, or ends the case. */
+function isPastEnd(span: Span, list: readonly es.Node[], node: es.Node): boolean {
+  const behind = behindIn(list, node);
+  const end = behind.findIndex(
+    (each) => isEnd(each) || each.type === 'BreakStatement' || each.type === 'ContinueStatement',
+  );
+  return end !== -1 && behind.slice(end + 1).some((each) => isWithin(span, each));
+}
+
+/** A case that is left by its last statement does not run on into the next one. */
+function isOtherCase(span: Span, { cases }: es.SwitchStatement, node: es.Node): boolean {
+  const nodes: readonly es.Node[] = cases;
+  const index = nodes.indexOf(node);
+  const last = cases[index]?.consequent.at(-1);
+  const isLeft =
+    last !== undefined && (isEnd(last) || last.type === 'BreakStatement' || last.type === 'ContinueStatement');
+  const at = cases.findIndex((each) => isWithin(span, each));
+  return at !== -1 && (at < index || isLeft);
 }

@@ -22,7 +22,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const inserts: Record<ModuleId, HomeModule['inserts']> = {};
   const emitted = emitModules(program, folder);
   const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
-  const goingOn = findAllGoingOn(program);
+  const goingOn = findGoingOn(program);
   const movable = findMovable(program, made, goingOn);
   const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
   for (const { id, file: source, text, kind } of program.sources) {
@@ -73,15 +73,6 @@ function findChanging({ variables }: FluxionProgram): Record<ModuleId, string[]>
     if (writes.length > 0) changing[module] = [...(changing[module] ?? []), name];
   }
   return changing;
-}
-
-function findAllGoingOn({ sources, fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
-  const found = sources.flatMap((source) => {
-    const here = fluxions.filter(({ at }) => at.module === source.id);
-    const handlers = here.filter(({ kind, placement }) => kind === 'start' && placement === 'replicated');
-    return [...findGoingOn(source, handlers, here)];
-  });
-  return new Set(found);
 }
 
 /**
