@@ -67,6 +67,11 @@ export class Models {
     return this.#shape(full, name, null, null);
   }
 
+  /** It makes functions that call what they were made of, and nothing else. */
+  wraps(name: string): boolean {
+    return WRAPS.test(JSON.stringify(this.#packages.get(name)?.module ?? null));
+  }
+
   isModelled(name: string): boolean {
     return this.#packages.has(name);
   }
@@ -280,3 +285,5 @@ export function registersNothing(call: Call, argumentCount: number): boolean {
     ruptures.every(({ callback, from }) => callback === 'functions' && argumentCount <= (from ?? 0))
   );
 }
+
+const WRAPS = /"returns":"bound argument \d/;

@@ -164,6 +164,8 @@ export interface FluxionProgram {
   readonly connects: readonly Connects[];
   /** Of fluxions that are one function of the source, made several times: what tells them apart in the running program. */
   readonly captures: readonly Captures[];
+  /** Packages that wrap the app's functions and do nothing else (`asyncHandler(fn)`), so that these stand for the wrapped ones. */
+  readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
   readonly passes: readonly Passes[];
 }

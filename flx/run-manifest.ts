@@ -32,6 +32,8 @@ export interface LinkManifest {
   readonly changing: { readonly [module: ModuleId]: readonly string[] };
   /** For each module with an emitted text: [line, column, length] of what was put in, in terms of the original. */
   readonly inserts: { readonly [module: ModuleId]: readonly (readonly [number, number, number])[] };
+  /** Packages whose functions stand for those of the app that they wrap. */
+  readonly wrappers: readonly string[];
   /** What the emitted texts were made from, where that is not what is on disk. */
   readonly texts: { readonly [module: ModuleId]: string };
 }

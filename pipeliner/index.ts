@@ -71,6 +71,9 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
       const packages = connectsOf(part);
       return packages.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), packages }];
     }),
+    wrappers: [...new Set(pipeline.graph.externals.map(({ name }) => name))].filter((name) =>
+      pipeline.models.wraps(name),
+    ),
     passes: listPasses(builder, placed),
     captures: [...listCaptures(pipeline)].map(([part, variables]) => ({
       fluxion: nameOf(builder, part.id),

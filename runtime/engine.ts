@@ -215,10 +215,10 @@ class Engine {
     const reflector = new Reflector();
     const reach = (this.#reach ??= new HomeReach(prepared.manifest, readLink(prepared.folder)));
     const remote = new Map(slots.map((slot) => [remoteKey(slot), slot.reached]));
-    for (const [{ fn, fluxion }, key] of pairs) {
+    for (const [{ own, fluxion }, key] of pairs) {
       const there = remote.get(key);
       if (fluxion === null || !there) continue;
-      if (this.#isSame(fluxion, reach.of(fn, reflector), there)) equal.slots.add(key);
+      if (this.#isSame(fluxion, reach.of(own, reflector), there)) equal.slots.add(key);
     }
     for (const { id, reached } of cuts) {
       const [make, fluxion] = [loop.makes.get(id), this.#fluxionOf(id)];

@@ -15,8 +15,8 @@ import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
 import homeLoop from './home-loop.cjs';
 import { AppNames } from './link/app-names.js';
-import { makeReach } from './link/compare.js';
-import { FluxionFinder } from './link/find-fluxion.js';
+import { makeReach, type Reached } from './link/compare.js';
+import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
 import { remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
 import { type Handler, type Stacks, stacksOfApp, stacksOfServer } from './link/routers.js';
@@ -154,12 +154,13 @@ function link(
   const reflector = new Reflector();
   const finder = new FluxionFinder(start, link);
   const reach = makeReach(reflector, start, link);
+  const reachedBy = (is: FoundFluxion | null): Reached | null => (is?.fluxion.movable ? reach(is.fn) : null);
   const withPlaces = (root: string, stacks: Stacks): Found => {
     const places = reflector.locate(stacks.slots.map(({ fn }) => fn));
     const slots = stacks.slots.flatMap(({ path, fn }, index) => {
       const place = places[index];
       if (place === null || place === undefined) return [];
-      return [{ root, path, place, reached: finder.find(fn, place, reflector)?.movable ? reach(fn) : null }];
+      return [{ root, path, place, reached: reachedBy(finder.find(fn, place, reflector)) }];
     });
     return { root, stacks, slots };
   };

@@ -105,6 +105,7 @@ function program(stages: readonly Stage[], entry = 'app.js'): FluxionProgram {
     uncut: [],
     connects: [],
     captures: [],
+    wrappers: [],
     passes: [],
   };
 }

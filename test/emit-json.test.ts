@@ -95,6 +95,7 @@ const paper: FluxionProgram = {
   uncut: [],
   connects: [],
   captures: [],
+  wrappers: [],
   passes: [],
 };
 
@@ -195,8 +196,21 @@ test('a program comes out with the documented keys, in their order', (t) => {
 });
 
 test('the same program gives the same bytes, whatever the order of the keys in memory', (t) => {
-  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut, connects, captures, passes } =
-    paper;
+  const {
+    unresolved,
+    variables,
+    fluxions,
+    modules,
+    entry,
+    version,
+    sources,
+    cuts,
+    uncut,
+    connects,
+    captures,
+    wrappers,
+    passes,
+  } = paper;
   const reversed = fluxions.map(
     ({ streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code }) => {
       return { streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code };
@@ -207,6 +221,7 @@ test('the same program gives the same bytes, whatever the order of the keys in m
     uncut,
     connects,
     captures,
+    wrappers,
     passes,
     sources,
     unresolved,
@@ -254,6 +269,7 @@ test('an empty program is still a document', (t) => {
     uncut: [],
     connects: [],
     captures: [],
+    wrappers: [],
     passes: [],
   };
   t.is(

@@ -169,6 +169,7 @@ function program(entry: string, texts: { readonly [id: string]: string }, root =
     uncut: [],
     connects: [],
     captures: [],
+    wrappers: [],
     passes: [],
   };
 }

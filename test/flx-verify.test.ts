@@ -59,6 +59,7 @@ const wellFormed: FluxionProgram = {
   uncut: [],
   connects: [],
   captures: [],
+  wrappers: [],
   passes: [],
   version: 1,
   entry: 'app.js',

@@ -47,7 +47,14 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     captures: captures.get(fluxion.id) ?? [],
   }));
   const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
-  const link: LinkManifest = { version: 1, fluxions, changing: findChanging(program), inserts, texts };
+  const link: LinkManifest = {
+    version: 1,
+    fluxions,
+    changing: findChanging(program),
+    inserts,
+    wrappers: program.wrappers,
+    texts,
+  };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
 }

@@ -1,6 +1,6 @@
 /**
  * Reads: functions of the running program, and link.json.
- * Gives: the fluxion that a function is, if it is one.
+ * Gives: the fluxion that a function is, if it is one, and the app's own function, which a package may have wrapped.
  *
  * V8 counts in the text that it was given, link.json in what was written; cuts shift columns, never lines.
  *
@@ -12,6 +12,9 @@ import { fileURLToPath } from 'node:url';
 import type { CapturedFunctions, Place } from '../../flx/program.js';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
+
+/** Wrappers of wrappers. */
+const MOST_WRAPPERS = 4;
 
 /** Of Fluxion itself. */
 const OWN_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
@@ -32,7 +35,34 @@ export class FluxionFinder {
     }
   }
 
-  find(fn: object, place: FunctionPlace, reflector: Reflector): LinkFluxion | null {
+  find(fn: object, place: FunctionPlace, reflector: Reflector): FoundFluxion | null {
+    const inner = this.#unwrap(fn, place, reflector);
+    const fluxion = inner === null ? null : this.#fluxionAt(inner.fn, inner.place, reflector);
+    return inner === null || fluxion === null ? null : { fluxion, fn: inner.fn };
+  }
+
+  /** The only function of the app that a wrapper of a package holds; null where there are several, or none. */
+  #unwrap(fn: object, place: FunctionPlace, reflector: Reflector): Inner | null {
+    let inner: Inner = { fn, place };
+    for (let depth = 0; depth < MOST_WRAPPERS && this.#isWrapper(inner.place.url); depth++) {
+      const held = [...reflector.variables(inner.fn).values()].filter((value) => typeof value === 'function');
+      const places = reflector.locate(held);
+      const own = held.flatMap((each, index): Inner[] => {
+        const at = places[index];
+        return at && (this.#asWritten(at) !== null || this.#isWrapper(at.url)) ? [{ fn: each, place: at }] : [];
+      });
+      const [only] = own.filter((each) => each.fn !== inner.fn);
+      if (only === undefined || own.length > 1) return null;
+      inner = only;
+    }
+    return inner;
+  }
+
+  #isWrapper(url: string): boolean {
+    return this.#link.wrappers.some((name) => url.includes(`/node_modules/${name}/`));
+  }
+
+  #fluxionAt(fn: object, place: FunctionPlace, reflector: Reflector): LinkFluxion | null {
     const written = this.#asWritten(place);
     if (written === null) return null;
     const { line, column } = written;
@@ -106,6 +136,16 @@ export class FluxionFinder {
     const last = (part.at(-1) ?? '').slice(0, column - 1);
     return [...part.slice(0, -1), last].join('\n').slice(from.column - 1);
   }
+}
+
+export interface FoundFluxion {
+  readonly fluxion: LinkFluxion;
+  readonly fn: object;
+}
+
+interface Inner {
+  readonly fn: object;
+  readonly place: FunctionPlace;
 }
 
 /** A place as link.json counts. */

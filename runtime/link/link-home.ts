@@ -12,6 +12,8 @@ export interface LinkedSlot extends Slot {
   readonly root: string;
   readonly place: FunctionPlace | null;
   readonly fluxion: LinkFluxion | null;
+  /** The app's own function, within what a package made of it. */
+  readonly own: object;
 }
 
 export interface LinkedServer {
@@ -30,9 +32,10 @@ export function linkServer(
   const places = reflector.locate(slots.map(({ fn }) => fn));
   const linked = slots.map((slot, index): LinkedSlot => {
     const place = places[index] ?? null;
-    const fluxion = place === null ? null : (finder?.find(slot.fn, place, reflector) ?? null);
+    const found = place === null ? null : (finder?.find(slot.fn, place, reflector) ?? null);
+    const [fluxion, own] = [found?.fluxion ?? null, found?.fn ?? slot.fn];
     const { path, fn, kind, owner, intercept } = slot;
-    return { root, path, fn, kind, owner, place, fluxion, intercept, replace: (stub) => slot.replace(stub) };
+    return { root, path, fn, kind, owner, place, fluxion, own, intercept, replace: (stub) => slot.replace(stub) };
   });
   return { root, slots: linked, things };
 }

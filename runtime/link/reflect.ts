@@ -60,8 +60,8 @@ export class Reflector {
     return this.#withRemote(functions, (objectId) => this.#placeOf(objectId));
   }
 
-  /** The variables around a function that some function there uses, inner ones first. */
-  variables(fn: object, isWanted: (name: string) => boolean = () => true): ReadonlyMap<string, unknown> {
+  /** The variables around a function that some function there uses, inner ones first; global ones only by name. */
+  variables(fn: object, isWanted: ((name: string) => boolean) | null = null): ReadonlyMap<string, unknown> {
     const found = new Map<string, unknown>();
     this.#withRemote([fn], (objectId) => this.#readScopes(objectId, isWanted, found));
     return found;
@@ -119,16 +119,17 @@ export class Reflector {
     return url === undefined ? null : { url, line: location.lineNumber + 1, column: location.columnNumber + 1 };
   }
 
-  #readScopes(objectId: string, isWanted: (name: string) => boolean, into: Map<string, unknown>): void {
+  #readScopes(objectId: string, isWanted: ((name: string) => boolean) | null, into: Map<string, unknown>): void {
     const { internalProperties = [] } = this.#properties(objectId);
     const scopes = internalProperties.find(({ name }) => name === '[[Scopes]]')?.value?.objectId;
     if (scopes === undefined) return;
     for (const scope of this.#properties(scopes).result) {
       const id = scope.value?.objectId;
-      // The last one is the global object: its properties are no variables of anybody.
-      if (id === undefined || !/^\d+$/.test(scope.name) || isGlobal(scope.value)) continue;
+      if (id === undefined || !/^\d+$/.test(scope.name)) continue;
+      if (isWanted === null && isGlobal(scope.value)) continue;
       for (const { name, value } of this.#properties(id).result) {
-        if (value !== undefined && !into.has(name) && isWanted(name)) into.set(name, this.#localValue(value));
+        if (value === undefined || into.has(name) || isWanted?.(name) === false) continue;
+        into.set(name, this.#localValue(value));
       }
     }
   }
@@ -183,7 +184,7 @@ function isProperties(value: unknown): value is Properties {
 }
 
 function isGlobal(value: RemoteValue | undefined): boolean {
-  return value !== undefined && 'className' in value && value.className === 'global';
+  return value !== undefined && 'description' in value && value.description === 'Global';
 }
 
 function remoteResult(value: unknown): RemoteValue | null {
