@@ -46,6 +46,8 @@ export const Op = {
   copyProperties: 10,
   /** something that analysis cannot follow; d is an `Opaque` */
   opaque: 11,
+  /** a module is loaded, perhaps not before the app serves; c is the entry of `lateLoads` for it */
+  loadLate: 12,
 } as const;
 
 export const Opaque = { eval: 1, with: 2, globalWrite: 3 } as const;
@@ -229,6 +231,9 @@ export class Facts {
   readonly variables = new Map<ValueId, VariableFact>();
   /** Values of names that no module declares: one each for the whole program. */
   readonly globals = new Set<ValueId>();
+  /** For each `require` and `import()` that start-up may not come by: the top-level code that it runs, null where nobody
+   *  knows; empty where the module is there in any case. */
+  readonly lateLoads: (readonly FunctionId[] | null)[] = [];
   readonly seeds: TokenSeed[] = [];
   /** Literal strings by value, for the few that matter: arguments of calls. */
   readonly strings = new Map<ValueId, string>();

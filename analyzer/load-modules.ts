@@ -227,6 +227,40 @@ class Loader {
     }
     // A second round, as these bring names from modules that may stand later in the order.
     for (const module of this.#order) for (const all of module.exportAlls) this.#linkExportAll(module, all);
+    this.#linkLateLoads();
+  }
+
+  // ------------------------------------------------------------------------------- what start-up may not come by
+
+  #linkLateLoads(): void {
+    const there = this.#loadedBy(this.#order.slice(0, 1), new Set());
+    for (const module of this.#order) {
+      for (const load of module.loads) {
+        if (load.late < 0) continue;
+        const resolution = this.#resolve(module, load);
+        const target = resolution.kind === 'file' ? this.#modules.get(resolution.path) : undefined;
+        if (target != null) {
+          const tops = [...this.#loadedBy([target], there)].map(({ fact }) => fact.top);
+          this.#facts.lateLoads[load.late] = tops;
+        } else if (resolution.kind !== 'missing') {
+          // Of packages models tell what they do when they are loaded, and data does nothing.
+          this.#facts.lateLoads[load.late] = [];
+        }
+      }
+    }
+  }
+
+  /** These and what they load for certain, but for what is there already. */
+  #loadedBy(roots: readonly LoweredModule[], there: ReadonlySet<LoweredModule>): ReadonlySet<LoweredModule> {
+    const found = new Set(roots.filter((module) => !there.has(module)));
+    for (const module of found) {
+      for (const load of [...module.loads, ...module.exportAlls]) {
+        const resolution = load.certain ? this.#resolve(module, load) : null;
+        const target = resolution?.kind === 'file' ? this.#modules.get(resolution.path) : undefined;
+        if (target != null && !there.has(target)) found.add(target);
+      }
+    }
+    return found;
   }
 
   #linkLoad(module: LoweredModule, load: LoadRequest): void {

@@ -48,6 +48,13 @@ export class SourceText {
     return path?.[0] ?? this.#facts.atomName(this.#facts.c.get(op));
   }
 
+  /** The words that load a module. */
+  loaded(op: OpId): string {
+    const start = this.#facts.position.get(op);
+    const words = /^[\w.\s]+\([^()]*\)/.exec(this.#moduleOf(op).text.slice(start, start + longest));
+    return words === null ? 'a module' : `"${words[0].replace(/\s+/g, ' ')}"`;
+  }
+
   place(op: OpId): Place {
     return placeAt(this.#moduleOf(op), this.#facts.position.get(op));
   }

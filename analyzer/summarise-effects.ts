@@ -167,6 +167,9 @@ class Summariser {
         return this.#values.copy(a, b);
       case Op.opaque:
         return this.#changes.effect(Effect.opaque, -1, op, op);
+      case Op.loadLate:
+        if (facts.lateLoads[facts.c.get(op)]?.length !== 0) this.#changes.effect(Effect.load, -1, op, op);
+        return;
       default:
         if (isCall(kind)) this.#callEffects.call(op, kind, a, b);
     }

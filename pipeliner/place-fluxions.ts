@@ -27,11 +27,13 @@ import {
   actsOnProcess,
   boundTo,
   callUnresolved,
+  changesByLoading,
   changesUnknown,
   globalVariable,
   heldElsewhere,
   hiddenState,
   keepsState,
+  loadsLate,
   notRequest,
   oneRequest,
   opaqueCode,
@@ -46,6 +48,7 @@ import type { Place, Placement, Reason } from '../flx/program.js';
 import { type Cell, type Group, type State, Use } from './cells.js';
 import type { Decision } from './decide-state.js';
 import type { Flows } from './flows.js';
+import { LateLoads } from './late-loads.js';
 import type { Messages } from './write-messages.js';
 
 export interface Placed {
@@ -87,7 +90,10 @@ class Placer {
   readonly #unloadedInto = new Map<ValueId, ValueId>();
   readonly #bonds: { readonly left: PartId; readonly right: PartId; readonly name: string }[] = [];
 
+  readonly #lateLoads: LateLoads;
+
   constructor(input: PlacingInput) {
+    this.#lateLoads = new LateLoads(input.pipeline);
     this.#input = input;
     const { facts, graph } = input.pipeline;
     const unloaded = new Set(graph.unloaded.map(({ value }) => value));
@@ -133,7 +139,7 @@ class Placer {
     const found = new Map<string, Reason>();
     this.#input.pipeline.parts.eachEffect(part, (kind, root, fn, op, at, value) => {
       // What may change anything counts for all others too, so it is not left out however much else there is to say.
-      if (kind === Effect.read || kind === Effect.hand || (found.size >= mostReasons && kind !== Effect.opaque)) return;
+      if (kind === Effect.read || kind === Effect.hand || (found.size >= mostReasons && kind < Effect.opaque)) return;
       const obstacle = this.#obstacle(kind, root, op) ?? this.#changeOfUnknown(part, { root, fn, op, at, value });
       if (obstacle !== null && !found.has(obstacle.message)) found.set(obstacle.message, obstacle);
     });
@@ -156,9 +162,18 @@ class Placer {
         // Where no such code stands, the analysis has lost track of what a function changes.
         if (facts.kind.get(op) !== Op.opaque) return reason(tooEntangled(), source.place(op));
         return reason(opaqueCode(facts.d.get(op) === Opaque.with ? 'with' : 'eval'), source.place(op));
+      case Effect.load:
+        return this.#lateLoad(op);
       default:
         return this.#changeOutside(root, op);
     }
+  }
+
+  #lateLoad(op: OpId): Reason | null {
+    const { source } = this.#input.pipeline;
+    const does = this.#lateLoads.of(op);
+    if (does === 'nothing') return null;
+    return reason((does === 'its own' ? loadsLate : changesByLoading)(source.loaded(op)), source.place(op));
   }
 
   /** An object that comes from code that is not read may be held there too: a cache hands out its entries. */
@@ -402,7 +417,7 @@ const looked =
   /^(?!(?:exitCode|title)$)(TZ|LANG.*|LC_.*|NODE_.*|DEBUG.*|HOME|PATH|TE?MP.*|HTTPS?_PROXY|NO_PROXY|[a-z].*)$/;
 
 /** What does this may change what others use, whoever they are. */
-const changesAnything = new Set(['pipeliner/opaque-code', 'pipeliner/too-entangled']);
+const changesAnything = new Set(['pipeliner/opaque-code', 'pipeliner/changes-by-loading', 'pipeliner/too-entangled']);
 
 const obstacleCodes = new Set([
   'pipeliner/package-unmodelled',
@@ -412,6 +427,8 @@ const obstacleCodes = new Set([
   'pipeliner/hidden-state',
   'pipeliner/acts-on-process',
   'pipeliner/opaque-code',
+  'pipeliner/loads-late',
+  'pipeliner/changes-by-loading',
   'pipeliner/too-entangled',
 ]);
 

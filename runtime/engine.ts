@@ -26,6 +26,7 @@ import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
+import watch from './watch-loads.cjs';
 import { weigh } from './weigh.js';
 
 export interface EngineContext {
@@ -112,9 +113,10 @@ class Engine {
 
   addServer(server: Server, early: readonly object[]): void {
     for (const req of early) this.#counts.request(req, 'home');
+    const isFirst = this.#servers.length === 0;
     const reflector = new Reflector();
     const linked = linkServer(server, `server${this.#servers.length}`, this.#finder, reflector);
-    this.#mindUnknownFiles(reflector);
+    this.#mindUnknownFiles(reflector.scripts());
     reflector.close();
     this.#servers.push(linked);
     this.#listening.push(server);
@@ -127,15 +129,17 @@ class Engine {
       isMovable = true;
       this.#context.loop.decide(this.#stubs.cuts());
     }
+    if (isMovable && isFirst) watch.watchLoads((file) => this.#mindUnknownFiles([file]));
     if (!isMovable) this.#log.info(`${linked.root}: all that it calls stays on the main thread`);
     if (isMovable && this.#context.options.placement === 'eager') this.#replicas.want();
   }
 
   /** Code that the compiler has not read may change anything. */
-  #mindUnknownFiles(reflector: Reflector): void {
-    const unknown = this.#finder?.unknownFiles(reflector.scripts()) ?? [];
-    if (unknown.length === 0) return;
+  #mindUnknownFiles(scripts: Iterable<string>): void {
+    const unknown = this.#finder?.unknownFiles(scripts) ?? [];
+    if (unknown.length === 0 || this.#isAllHome) return;
     this.#isAllHome = true;
+    this.#stubs.keepHome();
     this.#log.info(`everything stays on the main thread: ${unknown[0]} was loaded, and the compiler has not seen it`);
   }
 

@@ -34,6 +34,7 @@ export class Stubs {
   readonly #options: StubOptions;
   readonly #states = new Map<string, FluxionState>();
   readonly #meter: TurnMeter<FluxionState>;
+  #isAllHome = false;
   /** Of the run that is on top of the stack: what others took that it called. */
   #withinMs = 0;
 
@@ -51,9 +52,16 @@ export class Stubs {
     const known = this.#states.get(fluxion.id);
     if (known !== undefined) return known;
     const count = this.#options.counts.fluxion(fluxion.id, fluxion.placement);
-    const state = { fluxion, movable: makeMovable(fluxion.id), count, staysHome: !fluxion.movable, hasLeft: false };
+    const staysHome = !fluxion.movable || this.#isAllHome;
+    const state = { fluxion, movable: makeMovable(fluxion.id), count, staysHome, hasLeft: false };
     this.#states.set(fluxion.id, state);
     return state;
+  }
+
+  /** From now on nothing leaves. */
+  keepHome(): void {
+    this.#isAllHome = true;
+    for (const state of this.#states.values()) state.staysHome = true;
   }
 
   /** Runs it here, and counts what that costs, without what it runs in turn (by `next()`). */

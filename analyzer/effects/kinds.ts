@@ -18,6 +18,8 @@ export const Effect = {
   process: 6,
   /** eval, with */
   opaque: 7,
+  /** a module is loaded that may not have been there before */
+  load: 8,
 } as const;
 
-export const kinds = 8;
+export const kinds = 9;

@@ -42,6 +42,8 @@ export interface LoadRequest {
   readonly start: number;
   readonly end: number;
   readonly certain: boolean;
+  /** Entry of `Facts.lateLoads`; -1 where it is certain. */
+  readonly late: number;
 }
 
 export interface ExportAll {
@@ -54,6 +56,7 @@ export interface ExportAll {
 
 /** A `require` or `import()` whose target is not a constant. */
 export interface DynamicLoad {
+  readonly late: number;
   readonly value: ValueId;
   readonly start: number;
   readonly end: number;
@@ -230,6 +233,13 @@ export class LoweringContext {
     const state = this.state;
     const segment = state.segment | (state.segmentFrom << 16);
     return this.facts.pushOp(kind, a, b, c, d, position, state.fact.id, segment, state.loop);
+  }
+
+  /** What the load runs is found when all modules are there. */
+  loadLate(position: number): number {
+    const late = this.facts.lateLoads.push(null) - 1;
+    this.op(Op.loadLate, NOTHING, NOTHING, late, 0, position);
+    return late;
   }
 
   copy(from: ValueId, to: ValueId, position: number): void {

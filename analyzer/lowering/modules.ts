@@ -39,7 +39,7 @@ function requireValue(context: LoweringContext, node: es.SimpleCallExpression): 
   const specifier = constantString(context, argument);
   if (specifier === null) {
     lowerExpression(context, argument);
-    context.dynamicLoads.push({ value, start: offset(node), end: endOf(node) });
+    context.dynamicLoads.push({ value, start: offset(node), end: endOf(node), late: context.loadLate(offset(node)) });
     return value;
   }
   const state = context.state;
@@ -52,6 +52,7 @@ function requireValue(context: LoweringContext, node: es.SimpleCallExpression): 
     start: offset(argument),
     end: endOf(argument),
     certain,
+    late: certain ? -1 : context.loadLate(offset(node)),
   });
   return value;
 }
@@ -63,9 +64,11 @@ export function lowerImportCall(context: LoweringContext, node: es.ImportExpress
   const place = { start: offset(node.source), end: endOf(node.source) };
   if (specifier === null) {
     lowerExpression(context, node.source);
-    context.dynamicLoads.push({ value: namespace, start: offset(node), end: endOf(node) });
+    const late = context.loadLate(offset(node));
+    context.dynamicLoads.push({ value: namespace, start: offset(node), end: endOf(node), late });
   } else {
-    context.loads.push({ value: namespace, specifier, mode: 'import', binding: null, ...place, certain: false });
+    const late = context.loadLate(offset(node));
+    context.loads.push({ value: namespace, specifier, mode: 'import', binding: null, ...place, certain: false, late });
   }
   const promise = context.object('Promise', offset(node));
   context.store(promise, '[[resolved]]', namespace, true, offset(node));
@@ -74,7 +77,7 @@ export function lowerImportCall(context: LoweringContext, node: es.ImportExpress
 
 export function lowerImport(context: LoweringContext, node: es.ImportDeclaration): void {
   const specifier = String(node.source.value);
-  const place = { start: offset(node.source), end: endOf(node.source), certain: true } as const;
+  const place = { start: offset(node.source), end: endOf(node.source), certain: true, late: -1 } as const;
   if (node.specifiers.length === 0) {
     context.loads.push({ value: NOTHING, specifier, mode: 'import', binding: null, ...place });
   }
@@ -105,7 +108,7 @@ export function lowerExportDeclaration(
     const name = nameOf(item.exported);
     if (node.source) {
       const value = context.facts.newValue();
-      const place = { start: offset(node.source), end: endOf(node.source), certain: true };
+      const place = { start: offset(node.source), end: endOf(node.source), certain: true, late: -1 };
       context.loads.push({
         value,
         specifier: String(node.source.value),
@@ -134,7 +137,7 @@ function lowerExportAll(context: LoweringContext, node: es.ExportAllDeclaration)
     return;
   }
   const value = context.facts.newValue();
-  context.loads.push({ value, specifier, mode: 'import', binding: null, ...place, certain: true });
+  context.loads.push({ value, specifier, mode: 'import', binding: null, ...place, certain: true, late: -1 });
   exportValue(context, nameOf(node.exported), value, offset(node));
 }
 

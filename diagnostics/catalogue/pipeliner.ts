@@ -65,6 +65,18 @@ export const opaqueCode = defineDiagnostic('pipeliner/opaque-code', 'note', (wha
   span: null,
 }));
 
+export const loadsLate = defineDiagnostic('pipeliner/loads-late', 'note', (module: string) => ({
+  message: `${module} may be loaded here, while the app serves, and a module is loaded once`,
+  lift: 'load it when the app starts, at the top of a module',
+  span: null,
+}));
+
+export const changesByLoading = defineDiagnostic('pipeliner/changes-by-loading', 'note', (module: string) => ({
+  message: `${module} may be loaded here, while the app serves, and changes what others use`,
+  lift: 'load it when the app starts, at the top of a module',
+  span: null,
+}));
+
 export const keepsState = defineDiagnostic('pipeliner/keeps-state', 'note', (names: string) => ({
   message: `it alone changes ${names}, so there is one of it`,
   lift: '',

@@ -1,0 +1,112 @@
+import test from 'ava';
+import { fluxionOf, runsAway, ServedApp, type ServeOptions } from './support/served-app.js';
+
+// Which functions of the live routers are which fluxions, and which of them may leave.
+
+const EAGER: ServeOptions = { flags: ['--placement', 'eager', '--threads', '2'], replicas: 2 };
+const BEGIN = "const express = require('express');\nconst app = express();\n";
+const END = "const server = app.listen(0, () => console.log('port ' + server.address().port));\n";
+
+test('functions that one wrapper made are told apart', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'app.js': `${BEGIN}
+        const wrap = (fn) => (req, res, next) => Promise.resolve(fn(req, res, next)).catch(next);
+        let count = 0;
+        app.get('/free', wrap(async (req, res) => { res.json(Math.sqrt(Number(req.query.n))); }));
+        app.get('/count', wrap(async (req, res) => { count += 1; res.json(count); }));
+        app.get('/other', wrap(async (req, res) => { res.json('other'); }));
+        ${END}`,
+    },
+    EAGER,
+  );
+  const [counted, free] = await Promise.all([app.many(200, () => '/count'), app.many(50, (n) => `/free?n=${n * n}`)]);
+  t.deepEqual(sorted(counted.map(({ text }) => Number(text))), range(1, 200));
+  t.deepEqual(
+    free.map(({ text }) => Number(text)),
+    range(0, 49),
+  );
+  const report = await app.report();
+  t.deepEqual(fluxionOf(report, 'get_count').runs, { home: 200 });
+  t.is(runsAway(report, 'get_free'), 50);
+});
+
+test('what a package made of a handler is the handler', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'lib/node_modules/express-async-handler/index.js': `module.exports = (fn) => function wrapped(...args) {
+        return Promise.resolve(fn(...args)).catch(args[args.length - 1]);
+      };`,
+      'lib/wrap.js': "module.exports = require('express-async-handler');",
+      'app.js': `${BEGIN}
+        const wrap = require('./lib/wrap');
+        let count = 0;
+        app.get('/free', wrap(async (req, res) => { res.json('free'); }));
+        app.get('/count', wrap(async (req, res) => { count += 1; res.json(count); }));
+        ${END}`,
+    },
+    EAGER,
+  );
+  await app.many(20, (n) => (n % 2 === 0 ? '/free' : '/count'));
+  const report = await app.report();
+  t.deepEqual(fluxionOf(report, 'get_count').runs, { home: 10 });
+  t.is(runsAway(report, 'get_free'), 10);
+});
+
+test('bound methods: an instance that is not the same there keeps its methods home', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'app.js': `${BEGIN}
+        class Page {
+          constructor(title) { this.title = title; }
+          show(req, res) { res.send(this.title); }
+          tell(req, res) { res.send(typeof this.title); }
+        }
+        const same = new Page('same');
+        const other = new Page(new Promise(() => {}));
+        app.get('/same', same.show.bind(same));
+        app.get('/other', other.tell.bind(other));
+        ${END}`,
+    },
+    EAGER,
+  );
+  t.true((await app.many(10, () => '/other')).every(({ text }) => text === 'object'));
+  t.true((await app.many(10, () => '/same')).every(({ text }) => text === 'same'));
+  const report = await app.report();
+  t.is(runsAway(report, 'show'), 10);
+  t.is(runsAway(report, 'tell'), 0);
+});
+
+test('a module that the compiler has not read takes all home, from when it is loaded', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'state.js': 'exports.most = 1;',
+      'plugins/late.js': "require('../state').most = 2;",
+      'app.js': `${BEGIN}
+        const state = require('./state');
+        app.get('/most', (req, res) => { res.json(state.most); });
+        process.on('SIGUSR2', () => {
+          module.constructor._load('./plugins/late', module);
+          console.log('loaded');
+        });
+        ${END}`,
+    },
+    EAGER,
+  );
+  t.true((await app.many(20, () => '/most')).every(({ text }) => text === '1'));
+  app.child.kill('SIGUSR2');
+  await app.says(/^loaded$/m);
+  t.true((await app.many(20, () => '/most')).every(({ text }) => text === '2'));
+});
+
+function sorted(numbers: readonly number[]): readonly number[] {
+  return [...numbers].sort((a, b) => a - b);
+}
+
+function range(first: number, last: number): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
