@@ -19,6 +19,7 @@ import {
 } from '../diagnostics/catalogue.js';
 import type { Diagnostic, Report } from '../diagnostics/types.js';
 import { Facts, NOTHING, Op, type ValueId } from './facts.js';
+import { listCandidates } from './list-candidates.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ParseFailure, parse } from './parse.js';
@@ -100,6 +101,7 @@ class Loader {
   readonly #externals: External[] = [];
   readonly #unloaded: Unloaded[] = [];
   readonly #aliases = new Map<ValueId, ValueId>();
+  readonly #candidatesOf = new Map<DynamicLoad, readonly string[]>();
   readonly #report: Report;
   readonly #cwd: string;
   readonly #entry: string;
@@ -133,7 +135,22 @@ class Loader {
       const sure = certain && load.certain;
       wanted.push({ file: resolution.path, certain: sure, asked: { module, load } });
     }
+    for (const load of module.dynamicLoads) {
+      for (const file of this.#candidates(module, load))
+        wanted.push({ file, certain: false, asked: { module, load: asRequest(load, file) } });
+    }
     return wanted;
+  }
+
+  /** Files that a path which is put together at run time can mean. */
+  #candidates(module: LoweredModule, load: DynamicLoad): readonly string[] {
+    let known = this.#candidatesOf.get(load);
+    if (known === undefined) {
+      const { pattern, mode } = load;
+      known = pattern === null ? [] : listCandidates(pattern, module.fact.file, mode, this.#resolver);
+      this.#candidatesOf.set(load, known);
+    }
+    return known;
   }
 
   #resolve(module: LoweredModule, load: LoadRequest | ExportAll): Resolution {
@@ -322,7 +339,15 @@ class Loader {
     this.#unloaded.push({ value: load.value, module: module.fact.index, start: load.start, end: load.end, diagnostic });
   }
 
+  /** One of the files of a folder is any of them; only where there is none nothing is known. */
   #linkDynamic(module: LoweredModule, load: DynamicLoad): void {
+    const candidates = this.#candidates(module, load);
+    for (const file of candidates) {
+      const target = this.#modules.get(file);
+      if (target == null) this.#linkUnanalysed(module, asRequest(load, file), file);
+      else this.#linkModule(module, asRequest(load, file), target);
+    }
+    if (candidates.length > 0) return;
     const diagnostic = dynamicRequire(this.#span(module, load));
     this.#report(diagnostic);
     this.#unloaded.push({ ...load, module: module.fact.index, diagnostic });
@@ -407,6 +432,10 @@ class Loader {
       root,
     };
   }
+}
+
+function asRequest({ value, mode, start, end, late }: DynamicLoad, specifier: string): LoadRequest {
+  return { value, specifier, mode, binding: null, start, end, certain: false, late };
 }
 
 /** The innermost folder that all modules are in: an entry `bin/www` that loads `../app` has both below it. */

@@ -6,24 +6,46 @@ import type * as es from 'estree';
 import type { LoweringContext } from './context.js';
 
 export function constantString(context: LoweringContext, node: es.Node): string | null {
+  return evaluate(context, node, null);
+}
+
+/** What a path begins and ends with, around what is only known when the program runs: `path.join(__dirname, 'routes', file)`. */
+export interface PathPattern {
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+/** Null where not even a folder is known. */
+export function pathPattern(context: LoweringContext, node: es.Node): PathPattern | null {
+  const text = evaluate(context, node, HOLE);
+  if (text === null) return null;
+  const prefix = text.slice(0, text.indexOf(HOLE));
+  return prefix.includes('/') ? { prefix, suffix: text.slice(text.lastIndexOf(HOLE) + 1) } : null;
+}
+
+/** No path has it in it. */
+const HOLE = '\0';
+
+/** `hole` stands for what is not known. */
+function evaluate(context: LoweringContext, node: es.Node, hole: string | null): string | null {
   switch (node.type) {
     case 'Literal':
-      return typeof node.value === 'string' ? node.value : null;
+      return typeof node.value === 'string' ? node.value : hole;
     case 'TemplateLiteral':
-      return templateString(context, node);
+      return templateString(context, node, hole);
     case 'BinaryExpression':
-      return node.operator === '+' ? joined(context, [node.left, node.right], (parts) => parts.join('')) : null;
+      return node.operator === '+' ? joined(context, [node.left, node.right], hole, (parts) => parts.join('')) : hole;
     case 'Identifier':
-      return identifierString(context, node);
+      return identifierString(context, node) ?? hole;
     case 'CallExpression':
-      return callString(context, node);
+      return callString(context, node, hole);
     default:
-      return null;
+      return hole;
   }
 }
 
-function templateString(context: LoweringContext, node: es.TemplateLiteral): string | null {
-  return joined(context, node.expressions, (parts) =>
+function templateString(context: LoweringContext, node: es.TemplateLiteral, hole: string | null): string | null {
+  return joined(context, node.expressions, hole, (parts) =>
     node.quasis.map((quasi, index) => (quasi.value.cooked ?? '') + (parts[index] ?? '')).join(''),
   );
 }
@@ -37,28 +59,29 @@ function identifierString(context: LoweringContext, node: es.Identifier): string
 }
 
 /** `path.join(…)`, `path.resolve(…)` and `require.resolve(…)` of constants, by name: these names mean nothing else. */
-function callString(context: LoweringContext, node: es.SimpleCallExpression): string | null {
+function callString(context: LoweringContext, node: es.SimpleCallExpression, hole: string | null): string | null {
   const name = calleeName(node.callee);
   if (name === 'join' || name === 'resolve') {
     if (node.callee.type === 'MemberExpression' && objectName(node.callee) === 'require') {
-      return node.arguments[0] === undefined ? null : constantString(context, node.arguments[0]);
+      return node.arguments[0] === undefined ? hole : evaluate(context, node.arguments[0], hole);
     }
-    return joined(context, node.arguments, (parts) =>
+    return joined(context, node.arguments, hole, (parts) =>
       name === 'join' ? path.join(...parts) : path.resolve(path.dirname(context.file), ...parts),
     );
   }
-  if (name === 'dirname') return joined(context, node.arguments, (parts) => path.dirname(parts[0] ?? ''));
-  return null;
+  if (name === 'dirname') return joined(context, node.arguments, hole, (parts) => path.dirname(parts[0] ?? ''));
+  return hole;
 }
 
 function joined(
   context: LoweringContext,
   nodes: readonly es.Node[],
+  hole: string | null,
   join: (parts: readonly string[]) => string,
 ): string | null {
   const parts: string[] = [];
   for (const node of nodes) {
-    const part = constantString(context, node);
+    const part = evaluate(context, node, hole);
     if (part === null) return null;
     parts.push(part);
   }

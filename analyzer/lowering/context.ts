@@ -16,6 +16,7 @@ import {
   VariableKind,
 } from '../facts.js';
 import type { SourceKind } from '../parse.js';
+import type { PathPattern } from './constants.js';
 
 /** The function that is being lowered. */
 export interface FunctionState {
@@ -56,6 +57,9 @@ export interface ExportAll {
 
 /** A `require` or `import()` whose target is not a constant. */
 export interface DynamicLoad {
+  readonly mode: 'require' | 'import';
+  /** Null where it could be any file. */
+  readonly pattern: PathPattern | null;
   readonly late: number;
   readonly value: ValueId;
   readonly start: number;

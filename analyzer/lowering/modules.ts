@@ -3,7 +3,7 @@
  */
 import type * as es from 'estree';
 import { FunctionFlag, NOTHING, type ValueId } from '../facts.js';
-import { constantString } from './constants.js';
+import { constantString, pathPattern } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
 import { lowerFunction } from './functions.js';
@@ -39,7 +39,9 @@ function requireValue(context: LoweringContext, node: es.SimpleCallExpression): 
   const specifier = constantString(context, argument);
   if (specifier === null) {
     lowerExpression(context, argument);
-    context.dynamicLoads.push({ value, start: offset(node), end: endOf(node), late: context.loadLate(offset(node)) });
+    const late = context.loadLate(offset(node));
+    const pattern = pathPattern(context, argument);
+    context.dynamicLoads.push({ value, mode: 'require', pattern, start: offset(node), end: endOf(node), late });
     return value;
   }
   const state = context.state;
@@ -65,7 +67,15 @@ export function lowerImportCall(context: LoweringContext, node: es.ImportExpress
   if (specifier === null) {
     lowerExpression(context, node.source);
     const late = context.loadLate(offset(node));
-    context.dynamicLoads.push({ value: namespace, start: offset(node), end: endOf(node), late });
+    const pattern = pathPattern(context, node.source);
+    context.dynamicLoads.push({
+      value: namespace,
+      mode: 'import',
+      pattern,
+      start: offset(node),
+      end: endOf(node),
+      late,
+    });
   } else {
     const late = context.loadLate(offset(node));
     context.loads.push({ value: namespace, specifier, mode: 'import', binding: null, ...place, certain: false, late });
