@@ -29,6 +29,8 @@ export interface CompileOptions {
 export interface Compilation {
   readonly program: FluxionProgram;
   readonly diagnostics: readonly Diagnostic[];
+  /** Folders whose lists of files had a say. */
+  readonly folders: readonly string[];
 }
 
 export async function compile(options: CompileOptions): Promise<Compilation> {
@@ -47,7 +49,7 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const graph = loadModules({ entry, cwd, given }, report);
   const program = decide(graph, models, options.code ?? true);
   verifyProgram(program);
-  return { program, diagnostics };
+  return { program, diagnostics, folders: graph.folders };
 }
 
 /** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */

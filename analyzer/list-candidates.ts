@@ -13,12 +13,18 @@ import type { ResolveMode, Resolver } from './resolve-specifier.js';
 /** A folder with more than this is no folder of modules. */
 const MOST_FILES = 400;
 
+export interface Candidates {
+  readonly files: readonly string[];
+  /** What is in there had a say. */
+  readonly folder: string;
+}
+
 export function listCandidates(
   { prefix, suffix }: PathPattern,
   fromFile: string,
   mode: ResolveMode,
   resolver: Resolver,
-): readonly string[] {
+): Candidates {
   const whole = path.resolve(path.dirname(fromFile), `${prefix}*`);
   const [folder, begin] = [path.dirname(whole), path.basename(whole).slice(0, -1)];
   const found = new Set<string>();
@@ -30,7 +36,7 @@ export function listCandidates(
       if (resolution.kind === 'file' && isModule(resolver.moduleKind(resolution.path))) found.add(resolution.path);
     }
   }
-  return [...found].sort();
+  return { files: [...found].sort(), folder };
 }
 
 function entriesOf(folder: string): readonly string[] {

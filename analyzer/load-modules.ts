@@ -55,6 +55,8 @@ export interface ModuleGraph {
   readonly aliases: ReadonlyMap<ValueId, ValueId>;
   /** Folder that module ids are relative to. */
   readonly root: string;
+  /** Folders of which any module may be loaded: one more file there makes another program. */
+  readonly folders: readonly string[];
 }
 
 export interface LoadOptions {
@@ -101,6 +103,7 @@ class Loader {
   readonly #externals: External[] = [];
   readonly #unloaded: Unloaded[] = [];
   readonly #aliases = new Map<ValueId, ValueId>();
+  readonly #folders = new Set<string>();
   readonly #candidatesOf = new Map<DynamicLoad, readonly string[]>();
   readonly #report: Report;
   readonly #cwd: string;
@@ -147,8 +150,9 @@ class Loader {
     let known = this.#candidatesOf.get(load);
     if (known === undefined) {
       const { pattern, mode } = load;
-      known = pattern === null ? [] : listCandidates(pattern, module.fact.file, mode, this.#resolver);
-      this.#candidatesOf.set(load, known);
+      const found = pattern === null ? null : listCandidates(pattern, module.fact.file, mode, this.#resolver);
+      if (found !== null) this.#folders.add(found.folder);
+      this.#candidatesOf.set(load, (known = found?.files ?? []));
     }
     return known;
   }
@@ -430,6 +434,7 @@ class Loader {
       unloaded: this.#unloaded,
       aliases: this.#aliases,
       root,
+      folders: [...this.#folders],
     };
   }
 }

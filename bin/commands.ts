@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { Compilation } from '../compile.js';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
@@ -88,7 +89,7 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
   const { folder, isFlx, entry } = command;
   if (isFlx) {
     const { compileFlx } = await import('./compile-flx.js');
-    const { program, diagnostics, given } = await compileFlx(command, cwd);
+    const { program, diagnostics, folders, given } = await compileFlx(command, cwd);
     const files = emitRunFiles(program, folder, given);
     const others = [
       entry,
@@ -99,13 +100,13 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
       )),
     ];
     // Where the modules are on disk decides how they are found.
-    others.push(...program.sources.map(({ file }) => file));
+    others.push(...program.sources.map(({ file }) => file), ...folders);
     cache.write(folder, { files, hashes: new Map(), others, begun });
     return { pieces: [], diagnostics };
   }
-  const { program, diagnostics } = await compileEntry(command, cwd, false);
+  const { program, diagnostics, folders } = await compileEntry(command, cwd, false);
   const hashes = new Map(program.sources.map(({ file, text }) => [file, textHash(text)]));
-  const others = await otherInputs(command, cwd, [...hashes.keys()]);
+  const others = [...(await otherInputs(command, cwd, [...hashes.keys()])), ...folders];
   cache.write(folder, { files: emitRunFiles(program, folder), hashes, others, begun });
   cache.prune(dirname(dirname(folder)));
   return { pieces: [], diagnostics };
@@ -133,16 +134,11 @@ async function otherInputs(
   return [...places];
 }
 
-interface Compiled {
-  readonly program: FluxionProgram;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 async function compileEntry(
   command: { entry: string; config: string | null },
   cwd: string,
   code: boolean,
-): Promise<Compiled> {
+): Promise<Compilation> {
   const { compile } = await import('../compile.js');
   const { entry, config } = command;
   const compiled = await compile(config === null ? { entry, cwd, code } : { entry, cwd, code, config });

@@ -41,11 +41,11 @@ export async function compileFlx({ entry: file, config }: FlxOptions, cwd: strin
     return { ...asWritten, given: { isOnDisk: () => true } };
   }
   const given = new Map([...rebuilt.modules].map(([id, text]) => [resolve(folder, id), text]));
-  const { program, diagnostics } = await compile({ ...options, given });
+  const { program, diagnostics, folders } = await compile({ ...options, given });
   const wrong = diagnostics.filter(({ severity }) => severity === 'error');
   const [first, ...others] = wrong;
   if (first !== undefined) throw new BadInput(first, ...others);
-  return { program: keepPlaces(program, said), diagnostics, given: { isOnDisk: existsSync } };
+  return { program: keepPlaces(program, said), diagnostics, folders, given: { isOnDisk: existsSync } };
 }
 
 function readFlx(file: string, cwd: string): FlxProgram {

@@ -152,10 +152,18 @@ function stampOf(file: string, begun: number): string | null {
   }
 }
 
-/** As Node reads source files: a byte order mark is no part of the text. */
+/** As Node reads source files: a byte order mark is no part of the text. Of a folder it is the names in it that count. */
 function hashOf(file: string): string | null {
   try {
     return sha256(fs.readFileSync(file, 'utf8').replace(/^\ufeff/, ''));
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EISDIR' ? folderHash(file) : null;
+  }
+}
+
+function folderHash(folder: string): string | null {
+  try {
+    return sha256(fs.readdirSync(folder).sort().join('\0'));
   } catch {
     return null;
   }

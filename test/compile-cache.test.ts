@@ -137,6 +137,19 @@ test('a configuration that comes, changes and goes', (t) => {
   t.true(app.compiled().length > 1);
 });
 
+test('a file more in a folder of which any file may be loaded', (t) => {
+  const loader = "for (const name of require('fs').readdirSync('./pages')) require('./pages/' + name);\n";
+  const app = makeApp(t, { 'app.js': loader + APP, 'pages/first.js': 'exports.page = 1;' });
+  runs(t, app, 'one');
+  const [first] = app.compiled();
+  runs(t, app, 'one');
+  t.deepEqual(app.compiled(), [first]);
+  writeFileSync(join(app.folder, 'pages/second.js'), 'exports.page = 2;');
+  runs(t, app, 'one');
+  t.is(app.compiled().length, 2);
+  t.true(readFileSync(join(currentFolder(app), 'start.json'), 'utf8').includes('pages/second.js'));
+});
+
 test('package.json has a say in what a module is', (t) => {
   const app = makeApp(t);
   runs(t, app, 'one');
