@@ -27,6 +27,7 @@ import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
 import watch from './watch-loads.cjs';
+import { warnHere } from './warnings.js';
 import { weigh } from './weigh.js';
 
 export interface EngineContext {
@@ -256,6 +257,9 @@ class Engine {
         return;
       case 'process':
         runOnProcess(message.name, message.args);
+        return;
+      case 'warning':
+        warnHere(message);
         return;
       case 'crash':
         this.#log.error(`${replica.id} ended by an error that nobody caught, and is replaced:\n${message.stack}`);
