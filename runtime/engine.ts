@@ -26,8 +26,8 @@ import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
-import watch from './watch-loads.cjs';
 import { warnHere } from './warnings.js';
+import watch from './watch-loads.cjs';
 import { weigh } from './weigh.js';
 
 export interface EngineContext {

@@ -39,6 +39,12 @@ export function findApps(): readonly Fixture[] {
   return fixturesOf(APPS);
 }
 
+export function findApp(name: string): Fixture {
+  const found = findApps().find((app) => app.name === `${APPS}/${name}`);
+  if (found === undefined) throw new Error(`there is no app ${name}`);
+  return found;
+}
+
 function fixturesOf(topic: string): readonly Fixture[] {
   return foldersIn(join(root, topic)).map((name) => {
     const folder = join(root, topic, name);
