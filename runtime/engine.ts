@@ -26,6 +26,7 @@ import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
+import { warnHere } from './warnings.js';
 import watch from './watch-loads.cjs';
 import { weigh } from './weigh.js';
 
@@ -256,6 +257,9 @@ class Engine {
         return;
       case 'process':
         runOnProcess(message.name, message.args);
+        return;
+      case 'warning':
+        warnHere(message);
         return;
       case 'crash':
         this.#log.error(`${replica.id} ended by an error that nobody caught, and is replaced:\n${message.stack}`);

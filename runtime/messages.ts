@@ -8,6 +8,7 @@ import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
 import type { Envelope, ToHome as ExchangeToHome, ToReplica as ExchangeToReplica } from './http-bridge/messages.js';
 import type { Reached } from './link/compare.js';
 import type { FunctionPlace } from './link/reflect.js';
+import type { WarningMessage } from './warnings.js';
 
 /** What a thread needs to become a replica. */
 export interface ReplicaTask {
@@ -96,6 +97,7 @@ export type ToHome =
   | { readonly kind: 'output'; readonly fd: 1 | 2; readonly chunk: Uint8Array }
   | { readonly kind: 'exit'; readonly code: unknown }
   | { readonly kind: 'process'; readonly name: string; readonly args: readonly unknown[] }
+  | WarningMessage
   /** The thread is about to end by an error that nobody caught. */
   | { readonly kind: 'crash'; readonly stack: string }
   /** The app listens at home to errors that nobody caught, and the thread goes on. */

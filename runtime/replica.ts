@@ -33,6 +33,7 @@ import {
 } from './messages.js';
 import { ReplicaRuns } from './replica-runs.js';
 import type { SwitchableLoop } from './types.js';
+import { sendWarnings } from './warnings.js';
 
 /** Piscina has its result at once, and the thread for good; what came of the start-up is told by the port. */
 export default function startReplica(task: ReplicaTask): void {
@@ -206,6 +207,7 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
     dead: (what) => runs.failAll(what, 'it is alive on the main thread only'),
   });
   runs.onBegin(() => firewall.armed());
+  sendWarnings(now);
   const heard = UNCAUGHT_EVENTS.filter((event) => takeListeners(event));
   for (const event of heard) {
     if (event !== 'uncaughtException') process.on(event, (error, origin) => tell(event, error, origin));

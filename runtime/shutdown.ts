@@ -24,19 +24,24 @@ export interface Draining {
 export function drainOnSignals(draining: Draining): void {
   for (const signal of SIGNALS) {
     let isDraining = false;
+    let wasHeard = false;
     const listener = (): void => {
-      if (process.listenerCount(signal) > 1) return;
+      if (process.listenerCount(signal) > 1) {
+        wasHeard = true;
+        return;
+      }
       const end = (): void => {
         draining.beforeEnd();
         process.off(signal, listener);
         process.kill(process.pid, signal);
       };
-      // Whoever asks twice does not want to wait.
-      if (isDraining) return end();
+      // Whoever asks twice does not want to wait, be it that the app listened to the first time only.
+      if (isDraining || wasHeard) return end();
       isDraining = true;
       drain(draining, end);
     };
-    process.on(signal, listener);
+    // Before the app's own, which may be gone once they have been called.
+    process.prependListener(signal, listener);
   }
 }
 

@@ -27,6 +27,9 @@ const LAST = [
   'function h(req, res, next) { res.sendFile("/x", next); }',
   'function h(req, res, next) { let x; next(x = 1); }',
   'function h(req, res, next) { const fail = (m) => { const e = new Error(m); e.status = 400; next(e); }; if (!req.body) return fail("no"); res.json(1); }',
+  'function h(req, res, next) { const t = []; req.on("data", (d) => t.push(d)); req.on("end", () => { req.t = t; next(); }); }',
+  'function h(req, res, next) { const out = require("fs").createWriteStream("x"); out.on("finish", () => next()); req.pipe(out); }',
+  'function h(req, res) { res.on("finish", () => console.log("sent")); res.end(); }',
 ];
 
 const GOES_ON = [
@@ -42,6 +45,8 @@ const GOES_ON = [
   'function h(req, res, next) { switch (req.query.a) { case "1": next(); case "2": res.end(); break; } }',
   'function h(req, res, next) { switch (req.query.a) { case "1": next(); break; } res.end(); }',
   'function h(req, res, next) { res.on("finish", () => next()); next(); console.log(1); }',
+  'function h(req, res, next) { res.on("finish", () => console.log(res.statusCode)); next(); }',
+  'function h(req, res, next) { const l = (r) => r.once("close", () => console.log(r.statusCode)); l(res); setTimeout(() => next(), 1); }',
   'function h(req, res, next) { [1].forEach(() => next()); res.end(); }',
   'function h(req, res, next) { const go = () => next(); go(); res.end(); }',
   'function h(req, res, next) { req.locals = next; res.end(); }',

@@ -8,6 +8,7 @@ import {
   type ExpectedFile,
   expectedFiles,
   type Fixture,
+  findApps,
   findFixtures,
   isWanted,
   type Outcome,
@@ -49,7 +50,7 @@ function absent(fixture: Fixture, outcome: Outcome, file: ExpectedFile): string 
   return `${fixture.name} should have ${file}, but:\n${said}`;
 }
 
-for (const fixture of findFixtures()) {
+for (const fixture of [...findFixtures(), ...findApps()]) {
   test(`${fixture.name} keeps what holds for every program`, async (t) => {
     const [first, second] = [await compileFixture(fixture), await compileFixture(fixture)];
     if (first.kind === 'compiled' && second.kind === 'compiled') {

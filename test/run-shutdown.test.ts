@@ -52,6 +52,30 @@ process.on('SIGTERM', () => {
   t.regex(served.stdout, /closed/);
 });
 
+test.serial('an app that listens once decides, and the next signal ends it', async (t) => {
+  const own = `
+process.once('SIGTERM', () => {
+  console.log('asked to go');
+  server.close(() => console.log('closed'));
+  server.closeIdleConnections();
+});`;
+  const served = await ServedApp.serve(t, { 'app.js': app(own) }, EAGER);
+  const reply = served.get('/slow/1', { agent: false });
+  await served.says(/begun 1/);
+  served.child.kill('SIGTERM');
+  t.is((await reply).text, '1');
+  t.deepEqual(await served.ended, { code: 0, signal: null });
+  t.regex(served.stdout, /closed/);
+
+  const other = await ServedApp.serve(t, { 'app.js': app(own) }, EAGER);
+  other.get('/slow/1', { agent: false }).catch(() => {});
+  await other.says(/begun 1/);
+  other.child.kill('SIGTERM');
+  await other.says(/asked to go/);
+  other.child.kill('SIGTERM');
+  t.deepEqual(await other.ended, { code: null, signal: 'SIGTERM' });
+});
+
 test.serial('an app that closes its server ends as with node, whatever replicas are doing', async (t) => {
   const own = `
 app.get('/close', (req, res) => { res.set('Connection', 'close').send('bye'); server.close(() => console.log('closed')); });`;

@@ -1,6 +1,6 @@
 /**
  * Reads: where fluxions pass their requests on by `next`, and the text of these modules.
- * Gives: the fluxions that go on behind that.
+ * Gives: the fluxions that go on behind that, or wait for the end of what follows.
  *
  * At home `next()` comes back when all that follows in the chain has run, or has begun to wait. A handler on another loop
  * can only send word: what it does behind that call would be done before the chain goes on. So nothing may be behind it
@@ -12,8 +12,10 @@
 import { parse } from 'espree';
 import type * as es from 'estree';
 import type { FluxionId, FluxionProgram, ModuleSource, Passing, Span } from '../program.js';
+import { findWaiting } from './check-endings.js';
 
-export function findGoingOn({ passes, sources }: FluxionProgram): ReadonlySet<FluxionId> {
+export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
+  const { passes, sources } = program;
   const modules = new Map(sources.map((source) => [source.id, source]));
   const walked = new Map<string, Walked>();
   const walkedOf = (id: string): Walked | null => {
@@ -23,7 +25,7 @@ export function findGoingOn({ passes, sources }: FluxionProgram): ReadonlySet<Fl
     walked.set(id, fresh);
     return fresh;
   };
-  const found = new Set<FluxionId>();
+  const found = new Set(findWaiting(program));
   for (const { fluxion, passing } of passes) {
     if (passing === null || passing.some((each) => goesOn(each, walkedOf))) found.add(fluxion);
   }

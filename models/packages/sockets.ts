@@ -122,7 +122,8 @@ export const eventemitter3 = {
 /** Every open picture is a reply that waits in the object: whoever writes a frame writes to all of them. */
 export const gifsockets = {
   name: 'gifsockets',
-  module: { construct: { returns: 'gifsockets.Gifsocket', keeps: [0] } },
+  // Of its options it takes the numbers.
+  module: { construct: { returns: 'gifsockets.Gifsocket' } },
   types: {
     Gifsocket: {
       identity: true,

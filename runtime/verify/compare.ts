@@ -20,7 +20,8 @@ const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 /** Signed random names, as sessions have them in their cookies. */
 const SIGNED = /\bs(?:%3A|:)[\w-]{24,}\.[\w%+/-]+/g;
 /** Frames of a trace below the first: on another loop fewer functions may have called. */
-const FRAMES = /((?:\n|<br>|\\n)(?:\s|&nbsp;)+at [^\n<\\]*)(?:(?:\n|<br>|\\n)(?:\s|&nbsp;)+at [^\n<\\]*)+/g;
+const FRAME = String.raw`(?:\s|&nbsp;)+at (?:[^\n<\\]|<anonymous>)*`;
+const FRAMES = new RegExp(`((?:\\n|<br>|\\\\n|<li>)${FRAME})(?:(?:\\n|<br>|\\\\n|</li><li>)${FRAME})+`, 'g');
 const DATE =
   /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT\b|\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?|\b1\d{9}(?:\d{3})?\b/g;
 
@@ -129,8 +130,8 @@ function timeOf(date: string): number {
 /** The first line that differs, and one around it. */
 function firstLines(a: string, b: string): Pick<Difference, 'original' | 'compiled'> {
   const [left, right] = [a.split('\n'), b.split('\n')];
-  let at = 0;
-  while (at < left.length && left[at] === right[at]) at++;
+  const at =
+    firstUnlike(left, right, (line) => line.replace(DATE, '')) ?? firstUnlike(left, right, (line) => line) ?? 0;
   const from = Math.max(0, at - 1);
   const excerpt = (lines: readonly string[]): string =>
     lines
@@ -138,6 +139,15 @@ function firstLines(a: string, b: string): Pick<Difference, 'original' | 'compil
       .map((line) => shortened(line, columnOf(left[at] ?? '', right[at] ?? '')))
       .join('\n');
   return { original: excerpt(left), compiled: excerpt(right) };
+}
+
+/** Times differ all over; what differs beside them is of more interest. */
+function firstUnlike(a: readonly string[], b: readonly string[], shown: (line: string) => string): number | null {
+  const isUnlike = (line: string | undefined, other: string | undefined): boolean =>
+    line === undefined || other === undefined ? line !== other : shown(line) !== shown(other);
+  const longer = a.length > b.length ? a : b;
+  const at = longer.findIndex((_, index) => isUnlike(a[index], b[index]));
+  return at === -1 ? null : at;
 }
 
 function columnOf(a: string, b: string): number {

@@ -41,6 +41,8 @@ export type Verdict =
 const CLI = fileURLToPath(new URL('../../bin/fluxion.cjs', import.meta.url));
 /** Where no byte comes for so long, an answer that is not complete is one that stays open. */
 const QUIET_MS = 500;
+/** What comes behind an answer comes soon. */
+const SAID_MS = 50;
 
 export async function verify(options: VerifyOptions, file: RequestsFile): Promise<Verdict> {
   const verification = new Verification(options, file);
@@ -55,6 +57,8 @@ interface Asked {
   readonly request: RequestToSend;
   readonly original: Answer;
   readonly compiled: Answer;
+  /** It has been silent for a while, and is not complete. */
+  isOpen: boolean;
 }
 
 class Verification {
@@ -96,7 +100,7 @@ class Verification {
   #send(request: RequestToSend): void {
     const original = this.#original.send(request);
     const compiled = this.#compiled.send(request);
-    this.#asked.push({ request, original, compiled });
+    this.#asked.push({ request, original, compiled, isOpen: false });
   }
 
   // --- start and end ------------------------------------------------------------------------------------------------------
@@ -127,10 +131,20 @@ class Verification {
 
   async #stop(): Promise<void> {
     const sides = [this.#original, this.#compiled];
+    await this.#said();
     for (const side of sides) side.closeConnections();
     for (const side of sides) side.signal('SIGTERM');
     await this.#until(() => sides.every(({ exit }) => exit !== null), this.#options.timeoutMs);
     if (sides.every(({ exit }) => exit !== null)) await Promise.all(sides.map((side) => side.gone()));
+  }
+
+  /** What is said behind an answer may still be on its way, and a signal would cut it off. */
+  async #said(): Promise<void> {
+    const begin = Date.now();
+    while (Date.now() - begin < QUIET_MS) {
+      await this.#until(() => false, Math.max(1, this.#lastEvent + SAID_MS - Date.now()));
+      if (Date.now() - this.#lastEvent >= SAID_MS && this.#comparison.outputs() === null) return;
+    }
   }
 
   end(): void {
@@ -142,19 +156,32 @@ class Verification {
 
   // --- what they answer ---------------------------------------------------------------------------------------------------
 
-  /** Both are complete, or both have fallen silent. Where one is complete, the other one gets time to become so. */
+  /**
+   * Both are complete, or both have fallen silent. Where one is complete, the other one gets time to become so. What has
+   * been open for longer is given less time: an event that this request has caused comes soon.
+   */
   async #answered(): Promise<void> {
-    const done = (): boolean => this.#asked.every(({ original, compiled }) => isDone(original) && isDone(compiled));
+    const isOver = ({ original, compiled }: Asked): boolean => isDone(original) && isDone(compiled);
+    const areOver = (): boolean => this.#asked.every(isOver);
+    const areNewOver = (): boolean => this.#asked.every((asked) => asked.isOpen || isOver(asked));
     const begin = Date.now();
-    for (;;) {
-      if (await this.#until(done, QUIET_MS)) return;
-      const last = Math.max(this.#original.lastEvent, this.#compiled.lastEvent, begin);
-      const isQuiet = Date.now() - last >= QUIET_MS;
-      const areAlike = this.#asked.every(
-        ({ original, compiled }) => original.state === compiled.state && original.body.length === compiled.body.length,
-      );
-      if ((isQuiet && areAlike) || Date.now() - begin > this.#options.timeoutMs) return;
+    while (!areOver() && Date.now() - begin < this.#options.timeoutMs) {
+      const isPatient = !areNewOver();
+      const left = Math.max(this.#lastEvent, begin) + (isPatient ? QUIET_MS : SAID_MS) - Date.now();
+      if (left <= 0 && this.#areAlike()) break;
+      await this.#until(isPatient ? areNewOver : areOver, Math.max(left, SAID_MS));
     }
+    for (const asked of this.#asked) asked.isOpen = !isOver(asked);
+  }
+
+  get #lastEvent(): number {
+    return Math.max(this.#original.lastEvent, this.#compiled.lastEvent);
+  }
+
+  #areAlike(): boolean {
+    return this.#asked.every(
+      ({ original, compiled }) => original.state === compiled.state && original.body.length === compiled.body.length,
+    );
   }
 
   #compareAsked(isEnd: boolean): Verdict | null {

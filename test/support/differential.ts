@@ -9,7 +9,6 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import Module from 'node:module';
 import { connect, createServer } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +17,7 @@ import { compile } from '../../compile.js';
 import { emitFiles } from '../../flx/emit/files.js';
 import { writeOutput } from '../../flx/emit/write-output.js';
 import type { FluxionProgram } from '../../flx/program.js';
+import { inTurn } from './in-turn.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
 
 /** As in a fixture's requests.json. */
@@ -239,23 +239,6 @@ async function freePort(): Promise<number> {
     server.close();
     await once(server, 'close');
     return port;
-  }
-}
-
-/** A file's tests begin all at once; so many processes at a time do. */
-const mostRuns = Math.max(2, availableParallelism());
-const waiting: (() => void)[] = [];
-let running = 0;
-
-async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (running >= mostRuns) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running++;
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) running--;
-    else next();
   }
 }
 

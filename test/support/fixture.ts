@@ -29,12 +29,27 @@ export type Outcome =
 const root = fileURLToPath(new URL('../../../fixtures', import.meta.url));
 
 export function findFixtures(): readonly Fixture[] {
-  return foldersIn(root).flatMap((topic) =>
-    foldersIn(join(root, topic)).map((name) => {
-      const folder = join(root, topic, name);
-      return { name: `${topic}/${name}`, folder, entry: entryOf(folder) };
-    }),
-  );
+  return foldersIn(root).flatMap((topic) => (topic === APPS ? [] : fixturesOf(topic)));
+}
+
+/** Whole apps: what the compiler prints of them is nobody's business; what they answer is. */
+const APPS = 'apps';
+
+export function findApps(): readonly Fixture[] {
+  return fixturesOf(APPS);
+}
+
+export function findApp(name: string): Fixture {
+  const found = findApps().find((app) => app.name === `${APPS}/${name}`);
+  if (found === undefined) throw new Error(`there is no app ${name}`);
+  return found;
+}
+
+function fixturesOf(topic: string): readonly Fixture[] {
+  return foldersIn(join(root, topic)).map((name) => {
+    const folder = join(root, topic, name);
+    return { name: `${topic}/${name}`, folder, entry: entryOf(folder) };
+  });
 }
 
 function foldersIn(folder: string): readonly string[] {

@@ -5,6 +5,7 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import type { Fixture } from './fixture.js';
 import { cliPath } from './run-cli.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
 
@@ -67,10 +68,21 @@ export class ServedApp {
   static async serve(t: ExecutionContext, tree: Tree, options: ServeOptions): Promise<ServedApp> {
     const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
     const folder = tempFolder(t, { node_modules: link(modules), ...tree });
+    return ServedApp.#start(t, folder, join(folder, 'app.js'), options);
+  }
+
+  /** One that is there already, and listens on the port that it is told. */
+  static serveFixture(t: ExecutionContext, app: Fixture, options: ServeOptions): Promise<ServedApp> {
+    const env = { PORT: '0', NODE_ENV: undefined, ...options.env };
+    return ServedApp.#start(t, tempFolder(t), join(app.folder, app.entry), { ...options, env });
+  }
+
+  /** What is written about it goes to the folder. */
+  static async #start(t: ExecutionContext, folder: string, entry: string, options: ServeOptions): Promise<ServedApp> {
     const { flags, env, replicas = 0 } = options;
     const run = [cliPath, 'run', '--report', join(folder, 'report.json'), '--log-level', 'debug', ...(flags ?? [])];
     const { NODE_OPTIONS: _options, ...inherited } = process.env;
-    const child = spawn(process.execPath, [...(flags === null ? [] : run), join(folder, 'app.js')], {
+    const child = spawn(process.execPath, [...(flags === null ? [] : run), entry], {
       cwd: folder,
       env: { ...inherited, FLUXION_CACHE: join(folder, 'cache'), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
