@@ -236,11 +236,11 @@ test('an error behind the answer reaches the error handler', async (t) => {
     let waiting: (() => void) | null = null;
     const heard = new Promise<void>((done) => (waiting = done));
     const { port, close } = await started(make, isBridged);
-    log.push((await exchangeBytes(port, get('/'))).slice(-6));
+    t.true((await exchangeBytes(port, get('/'))).endsWith('answer'));
     await heard;
     await close();
     logs.push(log);
   }
   t.deepEqual(logs[1], logs[0]);
-  t.is(logs[0]?.length, 2);
+  t.is(logs[0]?.length, 1);
 });

@@ -10,10 +10,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { applyFixes, CannotTravel, Encoder, type Fix } from '../codec.js';
 import { callHandler, type Handler } from './call-handler.js';
+import type { Path } from './changes.js';
 import { headersIntact, setResponse } from './headers.js';
 import { WINDOW } from './home-body.js';
 import type { Changes, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
-import { type AppNames, ExchangeRefs } from './names.js';
+import { type AppNames, ExchangeRefs, follow } from './names.js';
 import { Outbox } from './outbox.js';
 import { Given, type RealObject } from './properties.js';
 import { recorders, recordResponses } from './record-response.js';
@@ -83,6 +84,10 @@ export class ReplicaExchange implements SocketOwner {
   #hasGone: boolean;
   #over = false;
   #failed = false;
+  /** Null: not asked for since something was changed. */
+  #paths: Map<object, Path> | null = null;
+  /** Paths of before are found at home, whatever is moved. */
+  #isComparing = false;
   #received = 0;
   #told = -1;
   #hasWholeBody = false;
@@ -97,7 +102,7 @@ export class ReplicaExchange implements SocketOwner {
       this.#settles = true;
     });
     this.next = (...args) => this.#next(args);
-    this.refs = new ExchangeRefs(this, side.app);
+    this.refs = new ExchangeRefs(this, side.app, (thing) => this.pathOf(thing));
     applyFixes(envelope.fixes, this.refs);
     const fail = (what: string, why: string): never => this.fail(what, why);
     this.#given = {
@@ -129,6 +134,18 @@ export class ReplicaExchange implements SocketOwner {
     this.#given.res.renew(envelope.res);
     if (envelope.progress === 'ended') this.#finishedAtHome(envelope.response);
     this.#steps.renew(envelope.response);
+  }
+
+  /** Where home finds something that it has given, if it is still where it was. */
+  pathOf(thing: object): Path | undefined {
+    if (this.#paths === null) {
+      this.#paths = new Map();
+      this.#given.req.indexPaths(this.#paths);
+      this.#given.res.indexPaths(this.#paths);
+    }
+    const path = this.#paths.get(thing);
+    if (path === undefined || this.#isComparing) return path;
+    return follow(this, path) === thing ? path : undefined;
   }
 
   #enterApp(name: unknown): void {
@@ -181,6 +198,8 @@ export class ReplicaExchange implements SocketOwner {
 
   #settle(how: 'threw' | 'rejected', error: unknown): void {
     if (this.#failed) return;
+    this.#settles = true;
+    if (typeof error === 'object') this.#pushChanges();
     this.#pushEncoded((holder, fixes) => ({ do: how, error: holder, fixes }), [error], 'the error');
   }
 
@@ -190,6 +209,8 @@ export class ReplicaExchange implements SocketOwner {
     this.#handedOn = true;
     this.#settles = true;
     this.#steps.pushHead();
+    // An error may hold what was moved: home has to know first where it is now.
+    if (typeof args[0] === 'object') this.#pushChanges();
     this.#pushEncoded(
       (holder, fixes) => ({ do: 'next', arg: holder, fixes }),
       args.slice(0, 1),
@@ -297,12 +318,23 @@ export class ReplicaExchange implements SocketOwner {
     if (isLast && last?.do === 'end') this.#finish();
   }
 
+  #pushChanges(): void {
+    const changes = this.#changes();
+    if (changes !== null) this.#push({ do: 'change', changes });
+  }
+
   #changes(): Changes | null {
     const encoder = new Encoder(this.refs);
     const lose = (error: CannotTravel): void => this.#lose(error);
     const hasEnded = this.#steps.hasEnded;
+    this.#paths = null;
+    this.#isComparing = true;
     const req = this.#given.req.changes(encoder, hasEnded, lose);
     const res = this.#given.res.changes(encoder, hasEnded, lose);
+    this.#isComparing = false;
+    this.#paths = null;
+    this.#given.req.accept(req);
+    this.#given.res.accept(res);
     const reqHeaders = this.#changedHeaders();
     return req === null && res === null && reqHeaders === null ? null : { req, res, reqHeaders, fixes: encoder.fixes };
   }
