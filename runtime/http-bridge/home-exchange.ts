@@ -15,7 +15,7 @@ import { HomeBody } from './home-body.js';
 import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, ExchangeRefs } from './names.js';
 import { packExchange } from './pack.js';
-import { type Below, mendStack, resumeAbove } from './stack.js';
+import { type Below, type Frames, mendStack, resumeAbove } from './stack.js';
 
 /** How the handler came out, as far as its caller has to do something about it. */
 export type Outcome =
@@ -213,18 +213,24 @@ export class HomeExchange {
         return this.#tell({ kind: 'lost', what: step.what, why: step.why });
       case 'next':
         applyFixes(step.fixes, this.refs);
-        return this.#tell({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 });
+        return this.#tell({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 }, this.#framesOf(step));
       default:
         applyFixes(step.fixes, this.refs);
         return this.#tell({ kind: step.do, error: step.error[0] });
     }
   }
 
-  #tell(outcome: Outcome): void {
+  /** What the chain goes on above: the frames of the handler that called `next`, and what had called that. */
+  #framesOf({ frames, isInCall }: Extract<Step, { readonly do: 'next' }>): Frames {
+    const { below } = this.side;
+    return isInCall && below !== undefined ? below.under(frames) : { frames };
+  }
+
+  #tell(outcome: Outcome, above: Frames | null = this.side.below ?? null): void {
     // The trace is what it would be, had the handler run here.
     const error = outcome.kind === 'next' ? outcome.arg : 'error' in outcome ? outcome.error : undefined;
-    if (error instanceof Error) mendStack(error, this.side.below?.frames ?? []);
-    resumeAbove(this.side.below ?? null, () => this.side.settle(outcome));
+    if (error instanceof Error) mendStack(error, this.side.below);
+    resumeAbove(above, () => this.side.settle(outcome));
   }
 
   #asError(holder: readonly unknown[], fixes: readonly Fix[] | null): Error | undefined {

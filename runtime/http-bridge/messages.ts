@@ -136,6 +136,10 @@ export type Step =
   | {
       readonly do: 'next';
       readonly arg: readonly unknown[];
+      /** Of the stack on which it was called, the app's: what follows shows them in its traces. */
+      readonly frames: readonly string[];
+      /** The handler had not returned. */
+      readonly isInCall: boolean;
       readonly fixes: readonly Fix[] | null;
     }
   | { readonly do: 'threw'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }

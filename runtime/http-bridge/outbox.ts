@@ -15,6 +15,11 @@ export class Outbox {
     };
   }
 
+  /** A handler runs. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
   get isEmpty(): boolean {
     return this.#steps.length === 0;
   }

@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { types } from 'node:util';
 import { applyFixes, CannotTravel, Encoder, type Fix } from '../codec.js';
 import { callHandler, type Handler } from './call-handler.js';
 import type { Path } from './changes.js';
@@ -16,10 +17,11 @@ import { WINDOW } from './home-body.js';
 import type { Changes, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, ExchangeRefs, follow } from './names.js';
 import { Outbox } from './outbox.js';
+import { isPromised } from './promised.js';
 import { Given, type RealObject } from './properties.js';
 import { recorders, recordResponses } from './record-response.js';
 import { ResponseSteps } from './response-steps.js';
-import { isThenable } from './run-at-home.js';
+import { framesOfCall } from './stack.js';
 import {
   abort,
   catchUp,
@@ -91,6 +93,7 @@ export class ReplicaExchange implements SocketOwner {
   #received = 0;
   #told = -1;
   #hasWholeBody = false;
+  #hasNoBody = false;
 
   constructor(envelope: Envelope, side: ReplicaSide) {
     this.id = envelope.id;
@@ -110,6 +113,7 @@ export class ReplicaExchange implements SocketOwner {
       res: Given.put(this.res, 'res', envelope.res, fail, this.#real('res')),
     };
     this.#hasWholeBody = envelope.body !== 'stream';
+    this.#hasNoBody = envelope.body === 'none';
     this.#headers = envelope.headers === null ? null : { ...envelope.headers };
     if (envelope.app !== null) this.#enterApp(envelope.app);
     this.res.on('finish', this.#onFinish);
@@ -165,7 +169,7 @@ export class ReplicaExchange implements SocketOwner {
     this.#outbox.hold();
     try {
       const result = callHandler(handler, receiver, args);
-      if (isThenable(result)) this.#await(result);
+      if (this.#isPromised(result)) this.#await(result);
       return result;
     } catch (error) {
       this.#settle('threw', error);
@@ -175,6 +179,10 @@ export class ReplicaExchange implements SocketOwner {
       this.#outbox.release(this.#isPending && this.#side.real === undefined);
       if (wasGone && !this.#over) this.#leaveGone();
     }
+  }
+
+  #isPromised(result: unknown): result is PromiseLike<unknown> {
+    return this.#side.real === undefined ? isPromised(result, this.req) : types.isPromise(result);
   }
 
   #await(result: PromiseLike<unknown>): void {
@@ -199,6 +207,7 @@ export class ReplicaExchange implements SocketOwner {
   #settle(how: 'threw' | 'rejected', error: unknown): void {
     if (this.#failed) return;
     this.#settles = true;
+    this.#steps.pushHead();
     if (typeof error === 'object') this.#pushChanges();
     this.#pushEncoded((holder, fixes) => ({ do: how, error: holder, fixes }), [error], 'the error');
   }
@@ -206,13 +215,16 @@ export class ReplicaExchange implements SocketOwner {
   #next(args: unknown[]): void {
     if (this.#failed) return;
     if (this.#isReading()) this.fail('req', 'its body is being read here while the chain goes on at home');
+    this.#tellEnd();
+    const frames = framesOfCall(this.next);
+    const isInCall = this.#outbox.isHeld;
     this.#handedOn = true;
     this.#settles = true;
     this.#steps.pushHead();
     // An error may hold what was moved: home has to know first where it is now.
     if (typeof args[0] === 'object') this.#pushChanges();
     this.#pushEncoded(
-      (holder, fixes) => ({ do: 'next', arg: holder, fixes }),
+      (holder, fixes) => ({ do: 'next', arg: holder, frames, isInCall, fixes }),
       args.slice(0, 1),
       'what was given to next',
     );
@@ -224,6 +236,7 @@ export class ReplicaExchange implements SocketOwner {
   handBack(mayRead = false): void {
     if (this.#failed || this.#over) return;
     if (!mayRead && this.#isReading()) this.fail('req', 'its body is being read here while the flow goes on at home');
+    this.#tellEnd();
     this.#settles = true;
     this.#steps.pushHead();
     this.#flush();
@@ -399,12 +412,20 @@ export class ReplicaExchange implements SocketOwner {
     this.#side.send({ kind: 'pull', id: this.id, taken }, []);
   }
 
+  /** That there is no body was found out by reading: whoever comes next must find that it has been. */
+  #tellEnd(): void {
+    const { req } = this;
+    if (!this.#hasNoBody || this.#told >= 0 || !(req.readableEnded || req.readableFlowing === true)) return;
+    this.#told = 0;
+    this.#side.send({ kind: 'pull', id: this.id, taken: 0 }, []);
+  }
+
   #takeBody(chunks: readonly Uint8Array[], trailers: readonly string[] | null): void {
     for (const chunk of chunks) {
       this.#received += chunk.byteLength;
       this.req.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     }
-    if (trailers === null) return;
+    if (trailers === null || this.#hasWholeBody) return;
     this.#hasWholeBody = true;
     endRequest(this.req, trailers);
   }
