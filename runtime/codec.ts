@@ -135,11 +135,9 @@ export class Encoder {
       if (typeof value === 'symbol') throw new CannotTravel(path, 'it is a symbol');
       return true;
     }
+    if (this.refs.nameOf(value) !== undefined) return false;
     if (types.isProxy(value)) throw new CannotTravel(path, 'it is a proxy');
-    if (typeof value === 'function') {
-      if (this.refs.nameOf(value) !== undefined) return false;
-      throw new CannotTravel(path, 'it is a function');
-    }
+    if (typeof value === 'function') throw new CannotTravel(path, 'it is a function');
     if (this.#isKnown(value)) return true;
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === Object.prototype) return this.#scanPlain(value, path);
@@ -148,7 +146,6 @@ export class Encoder {
   }
 
   #scanPlain(value: object, path: string): boolean {
-    if (this.refs.nameOf(value) !== undefined) return false;
     checkPlain(value, path);
     if (Array.isArray(value)) {
       if (!this.#scanItems(value, path)) return false;
@@ -208,7 +205,6 @@ export class Encoder {
       case 'unknown':
         break;
     }
-    if (this.refs.nameOf(value) !== undefined) return false;
     const name = isObject(prototype) ? this.refs.classOf?.(prototype) : undefined;
     if (name !== undefined) return this.#scanInstance(value, name, path);
     throw new CannotTravel(path, `it is ${describe(value)}`);

@@ -11,6 +11,7 @@ import timers from 'node:timers';
 import { CannotTravel, decode } from './codec.js';
 import { CutRefs, type Parts as ExchangeParts, namedPath } from './cut-refs.js';
 import { HomeExchange, type Outcome } from './http-bridge/index.js';
+import { LateRuns, lostConclusion } from './late-runs.js';
 import { AppNames } from './link/app-names.js';
 import type { Log } from './log.js';
 import type { ResultMessage, RunId, RunMessage, ToHome } from './messages.js';
@@ -54,6 +55,8 @@ interface Run {
   isHandedOn: boolean;
   isHarmless: boolean;
   awaitsResult: boolean;
+  /** May something come of it when it is over? Null until the replica has said so. */
+  isLate: boolean | null;
 }
 
 /** Of an exchange that is over. */
@@ -72,6 +75,7 @@ export class Dispatcher {
   readonly #uncounted = new Map<RunId, { readonly state: FluxionState; readonly replica: Replica }>();
   readonly #names = new WeakMap<Replica, AppNames>();
   readonly #kept = new Map<RunId, Kept>();
+  readonly #late = new LateRuns<Run>();
   /** Responses that a replica works with. */
   readonly #away = new WeakMap<object, Run>();
   /** In the order in which they came; a Set, as works also leave from the middle. */
@@ -182,8 +186,12 @@ export class Dispatcher {
   }
 
   #send(replica: Replica, work: Work, isSuspect = false): void {
-    const marks = { hasEffect: false, isHandedOn: false, isHarmless: false, awaitsResult: work.awaitsResult };
-    const run: Run = { id: ++this.#count, work, replica, exchange: null, at: 0, ...marks };
+    const marks = { hasEffect: false, isHandedOn: false, isHarmless: false, isLate: null };
+    const run: Run = {
+      id: ++this.#count,
+      ...{ work, replica, exchange: null, at: 0, awaitsResult: work.awaitsResult },
+      ...marks,
+    };
     const { id } = run;
     try {
       if (work.parts !== null) run.exchange = this.#exchange(run, work.parts);
@@ -297,17 +305,27 @@ export class Dispatcher {
         this.#lost(replica, message);
         return;
       case 'forgot':
-        for (const id of message.runs) this.#kept.delete(id);
+        for (const id of message.runs) {
+          this.#kept.delete(id);
+          this.#late.forget(id);
+        }
         return;
       case 'steps':
       case 'pull':
       case 'cannot-travel':
       case 'done':
-        this.#runs.get(message.id)?.exchange?.receive(message);
+        this.#toExchange(replica, message);
         return;
       default:
         return;
     }
+  }
+
+  #toExchange(replica: Replica, message: Extract<ToHome, { readonly id: RunId }>): void {
+    const run = this.#runs.get(message.id) ?? this.#late.get(message.id);
+    if (run !== undefined) return run.exchange?.receive(message);
+    const lost = lostConclusion(message);
+    if (lost !== null) this.#options.log.error(`${replica.id}: too late, its request has long been answered: ${lost}`);
   }
 
   /** Home goes on with the requests that are named: what is done here must not be done a second time. */
@@ -349,13 +367,15 @@ export class Dispatcher {
     }
   }
 
-  #ran({ run: id, cpuMs, waitMs }: Extract<ToHome, { kind: 'ran' }>): void {
+  #ran({ run: id, cpuMs, waitMs, isLate }: Extract<ToHome, { kind: 'ran' }>): void {
+    const run = this.#runs.get(id) ?? this.#late.get(id);
+    if (run !== undefined) run.isLate = isLate;
+    if (!isLate) this.#late.forget(id);
     const state = this.#uncounted.get(id)?.state;
     if (state === undefined) return;
     this.#uncounted.delete(id);
     this.#options.counts.cost(state.count, cpuMs, waitMs);
     this.#options.scheduler.ranAway(state.movable, cpuMs);
-    const run = this.#runs.get(id);
     if (run?.exchange === null) this.#over(run);
   }
 
@@ -375,7 +395,7 @@ export class Dispatcher {
 
   #over(run: Run): void {
     if (run.awaitsResult || !this.#forget(run)) return;
-    run.work.over();
+    this.#late.add(run);
     this.pump();
   }
 
@@ -405,6 +425,7 @@ export class Dispatcher {
       else if (isWhole && !run.hasEffect && !wasAlone && ++run.work.attempts < MOST_ATTEMPTS) this.#suspect(run.work);
       else this.#fail(run.work, `${replica.id} ended while it ran`);
     }
+    this.#late.gone(replica);
     for (const [id, kept] of this.#kept) if (kept.replica === replica) this.#kept.delete(id);
     for (const [id, { replica: its }] of this.#uncounted) if (its === replica) this.#uncounted.delete(id);
     this.#waiting = new Set([...notBegun, ...this.#waiting]);

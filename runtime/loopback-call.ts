@@ -7,6 +7,7 @@
  * another loop it would have to stay at home, too.
  */
 import { IncomingMessage, ServerResponse } from 'node:http';
+import { types } from 'node:util';
 import { CannotTravel, decode, encode } from './codec.js';
 import {
   Below,
@@ -17,10 +18,9 @@ import {
   runAtHome,
 } from './http-bridge/index.js';
 import { recorders } from './http-bridge/record-response.js';
-import { isThenable } from './http-bridge/run-at-home.js';
 import { hasStack, isRoute, type Slot } from './link/routers.js';
 import type { Log } from './log.js';
-import { foundHooksIn, hooksIn } from './loopback-hooks.js';
+import { foundHooksIn } from './loopback-hooks.js';
 import { noteStandIns } from './loopback-identity.js';
 import { sameShape } from './stubs.js';
 import { throwLater } from './work.js';
@@ -44,9 +44,10 @@ function mentions(fn: object, name: string): boolean {
 
 export type Bridged = ReturnType<typeof sameShape>;
 
-export function throughBridge({ fn, kind }: Slot, log: Log): Bridged {
+/** `stays` is called when it turns out that it cannot be taken. */
+export function throughBridge({ fn, kind }: Slot, log: Log, stays: () => void): Bridged {
   const at = kind === 'error' ? 1 : 0;
-  let staysHere = hooksIn(fn);
+  let staysHere = false;
   const said = new Set<string>();
   const say = (why: string): void => {
     if (said.has(why)) return;
@@ -56,6 +57,7 @@ export function throughBridge({ fn, kind }: Slot, log: Log): Bridged {
   const stay = (why: string): void => {
     staysHere = true;
     foundHooksIn(fn);
+    stays();
     say(why);
   };
   return sameShape(fn, (self, args, stub) => {
@@ -93,7 +95,7 @@ class LoopbackCall {
     this.#call = call;
     this.#stay = stay;
     this.#say = say;
-    this.#below = new Below(call.stub);
+    this.#below = new Below(call.stub, call.self);
   }
 
   run(): unknown {
@@ -109,7 +111,8 @@ class LoopbackCall {
     this.#isRunning = false;
     if (this.#isAgain) return this.#asWritten();
     if (this.#threw !== null) throw this.#threw.error;
-    return isThenable(result) ? this.#promise(result) : result;
+    // Anything else that has a `then` is for its caller to ask.
+    return types.isPromise(result) ? this.#promise(result) : result;
   }
 
   #open(): ReplicaExchange {

@@ -13,6 +13,7 @@ import { Reflector } from './link/reflect.js';
 import { hasStack, type Slot, stacksOfServer } from './link/routers.js';
 import { Log } from './log.js';
 import { throughBridge } from './loopback-call.js';
+import { hooksIn } from './loopback-hooks.js';
 import { sameRequest } from './loopback-identity.js';
 import type { LogLevel } from './types.js';
 
@@ -43,7 +44,9 @@ class Loopback {
     this.#reflector ??= new Remembering();
     const { slots } = stacksOfServer(server, this.#reflector);
     for (const slot of slots) {
-      if (!this.#stubs.has(slot.fn) && !isDispatcher(slot) && !this.#callsApp(slot, slots)) this.#replace(slot);
+      if (this.#stubs.has(slot.fn) || isDispatcher(slot) || this.#callsApp(slot, slots)) continue;
+      // It is called by its router itself, so that nothing of ours is in its stack traces.
+      if (!hooksIn(slot.fn)) this.#replace(slot);
     }
   }
 
@@ -53,7 +56,7 @@ class Loopback {
   }
 
   #replace(slot: Slot): void {
-    const stub = throughBridge(slot, this.#log);
+    const stub = throughBridge(slot, this.#log, () => slot.replace(slot.fn));
     this.#stubs.add(stub);
     // Node knows by this that the one stands for the other, as it does with listeners that are called once.
     if (slot.owner === null) Object.defineProperty(stub, 'listener', { value: slot.fn, configurable: true });

@@ -79,8 +79,14 @@ export type ToHome =
   | ExchangeToHome
   | RunMessage
   | ResultMessage
-  /** The computing for a run has ended, as far as it is known. */
-  | { readonly kind: 'ran'; readonly run: RunId; readonly cpuMs: number; readonly waitMs: number }
+  /** The computing for a run has ended, as far as it is known. `isLate`: something may still come of it, until `forgot`. */
+  | {
+      readonly kind: 'ran';
+      readonly run: RunId;
+      readonly cpuMs: number;
+      readonly waitMs: number;
+      readonly isLate: boolean;
+    }
   | { readonly kind: 'pong'; readonly memory: number }
   /** Something was done that the outside can see: none of these may be run again. */
   | { readonly kind: 'effect'; readonly effect: EffectKind; readonly what: string; readonly runs: readonly RunId[] }
@@ -92,7 +98,7 @@ export type ToHome =
       readonly why: string;
       readonly cause: RunId | null;
     }
-  /** Messages from here will never again name these exchanges. */
+  /** Nothing more will come of these, and messages from here will never again name them. */
   | { readonly kind: 'forgot'; readonly runs: readonly RunId[] }
   | { readonly kind: 'output'; readonly fd: 1 | 2; readonly chunk: Uint8Array }
   | { readonly kind: 'exit'; readonly code: unknown }

@@ -9,7 +9,7 @@ import type { Transferable } from 'node:worker_threads';
 import type { LinkFluxion } from '../flx/run-manifest.js';
 import { CannotTravel, decode, encode } from './codec.js';
 import { CutRefs, namedPath } from './cut-refs.js';
-import { openExchange, type ReplicaExchange } from './http-bridge/index.js';
+import { type Lateness, openExchange, type ReplicaExchange } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
 import type { AppNames } from './link/app-names.js';
 import type { Handler } from './link/routers.js';
@@ -152,7 +152,7 @@ export class ReplicaRuns {
     this.#alone.add(run);
     const ran = (): void => {
       this.#alone.delete(run);
-      this.#options.send({ kind: 'ran', run, cpuMs: meter.read(this.#open.size + 1), waitMs });
+      this.#options.send({ kind: 'ran', run, cpuMs: meter.read(this.#open.size + 1), waitMs, isLate: false });
     };
     if (isPromised) void this.#answer(run, call).then(ran);
     else {
@@ -188,7 +188,8 @@ export class ReplicaRuns {
       const exchange = openExchange(envelope, {
         app: this.#options.names,
         send: (message, transfer) => this.#options.send(message, transfer),
-        closed: () => this.#closed(run),
+        closed: (_, late) => this.#closed(run, late),
+        settled: () => this.#settled(run),
       });
       for (const part of [exchange.req, exchange.res, exchange.next]) this.#parts.set(part, exchange);
       if (this.#options.leaves) this.#remember(run, exchange);
@@ -199,7 +200,7 @@ export class ReplicaRuns {
       if (!(error instanceof CannotTravel)) throw error;
       const { path, why } = error;
       this.#options.send({ kind: 'cannot-travel', id: envelope.id, what: path, why });
-      this.#options.send({ kind: 'ran', run, cpuMs: 0, waitMs: waited(at) });
+      this.#options.send({ kind: 'ran', run, cpuMs: 0, waitMs: waited(at), isLate: false });
       return null;
     }
   }
@@ -209,11 +210,18 @@ export class ReplicaRuns {
     this.#forgotten.register(exchange, run);
   }
 
-  #closed(run: RunId): void {
+  #closed(run: RunId, late: Lateness): void {
     const open = this.#open.get(run);
     if (open === undefined) return;
     this.#open.delete(run);
-    this.#options.send({ kind: 'ran', run, cpuMs: open.meter.read(this.#open.size + 1), waitMs: open.waitMs });
+    if (late === 'while-held' && !this.#known.has(run)) this.#remember(run, open.exchange);
+    const cpuMs = open.meter.read(this.#open.size + 1);
+    this.#options.send({ kind: 'ran', run, cpuMs, waitMs: open.waitMs, isLate: late !== 'never' });
+  }
+
+  /** Where somebody else may name it, that is told when nobody has it any more. */
+  #settled(run: RunId): void {
+    if (!this.#known.has(run)) this.#options.send({ kind: 'forgot', runs: [run] });
   }
 
   #refs(): CutRefs {

@@ -132,9 +132,10 @@ export class Stubs {
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     if (offer === 'full' && this.#options.overload === '503') return refuse(res);
     if (offer !== 'away') return call();
-    const parts: Parts = { req, res, next: isFunction(next) ? next : null, below: new Below(stub) };
+    const parts = { req, res, next: isFunction(next) ? next : null, below: new Below(stub, self) };
+    const counted = (run: () => unknown): unknown => this.here(state, run);
     return new Promise((resolve, reject) => {
-      this.#options.dispatcher.submit(new HandlerWork(state, slot, self, parts, call, { resolve, reject }));
+      this.#options.dispatcher.submit(new HandlerWork(state, slot, self, parts, counted, { resolve, reject }));
     });
   }
 

@@ -5,14 +5,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import process from 'node:process';
 import type { LinkFluxion } from '../flx/run-manifest.js';
-import type { Outcome } from './http-bridge/index.js';
+import { type Outcome, runAtHome } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
+import { isPromised } from './http-bridge/promised.js';
 import type { Below } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
 import type { ResultMessage, RunId, ToReplica } from './messages.js';
 import type { Replica } from './replicas.js';
 import type { FluxionCount } from './report.js';
 import type { Movable } from './scheduler.js';
+import type { Code } from './types.js';
 
 /** What is known of one fluxion while the program runs. */
 export interface FluxionState {
@@ -68,9 +70,9 @@ export class HandlerWork implements Work {
     readonly state: FluxionState,
     readonly slot: LinkedSlot,
     readonly self: unknown,
-    readonly parts: Parts,
-    /** Calls the handler here, and counts. */
-    readonly call: () => unknown,
+    readonly parts: Parts & { readonly below: Below },
+    /** For a call of the handler here. */
+    readonly counted: (run: () => unknown) => unknown,
     /** The stub's own result: Express 5 waits for it, and for older ones nobody does, as for the handler's. */
     readonly waiting: Waiting,
   ) {}
@@ -84,14 +86,20 @@ export class HandlerWork implements Work {
   }
 
   runHere(): void {
-    try {
-      this.waiting.resolve(this.call());
-    } catch (error) {
-      this.#threw(error);
-    }
+    const { req, res, next, below } = this.parts;
+    const args = next === null ? [req, res] : [req, res, next];
+    const settle = (outcome: Outcome): void => this.settle(outcome);
+    const result = this.counted(() => runAtHome(this.slot.fn as Code, this.self, args, below, settle));
+    if (!isPromised(result, req)) this.waiting.resolve(undefined);
+    else
+      result.then(
+        () => this.waiting.resolve(undefined),
+        () => {},
+      );
   }
 
-  settle(outcome: Extract<Outcome, { readonly kind: 'next' | 'threw' | 'rejected' }>): void {
+  settle(outcome: Outcome): void {
+    if (outcome.kind === 'cannot-travel' || outcome.kind === 'lost') return;
     if (outcome.kind === 'next') goOn(this.parts, outcome);
     else if (outcome.kind === 'rejected') this.waiting.reject(outcome.error);
     else this.#threw(outcome.error);
@@ -186,8 +194,10 @@ export function throwLater(error: unknown): void {
 
 /** `next(undefined)` is not `next()` to everybody. */
 function goOn(parts: Parts | null, { arg, given }: Extract<Outcome, { readonly kind: 'next' }>): void {
-  if (given) parts?.next?.(arg);
-  else parts?.next?.();
+  // Not as a method: stack traces say of what a function was called.
+  const next = parts?.next;
+  if (given) next?.(arg);
+  else next?.();
 }
 
 function answerLost(res: ServerResponse): void {

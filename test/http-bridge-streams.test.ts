@@ -320,3 +320,56 @@ test.serial('identity of home objects survives changes', async (t) => {
   const answer = await exchangeBytes(bridged.port, get('/'));
   t.true(answer.endsWith('[true,true,{"name":"Bob","deep":{"list":[1]}},true]'), answer);
 });
+
+test.serial('what was given is one object wherever a handler puts it', async (t) => {
+  type Named = { name: string; list: number[] };
+  const kept: Named[] = [];
+  const given = (req: object, key: string): Named => Reflect.get(req, key);
+  const make = (): RequestListener => {
+    const app = load(5)();
+    app.use(
+      atHome<Handler>((req, res, next) => {
+        const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name, list: [1] }));
+        Object.assign(req, { a, b, c, since: new Date(0) });
+        res.locals.alias = a;
+        kept.splice(0, kept.length, a as Named, b as Named, c as Named);
+        next();
+      }),
+    );
+    app.use((req, res, next) => {
+      const [a, b, c] = [given(req, 'a'), given(req, 'b'), given(req, 'c')];
+      Object.assign(req, {
+        a: b,
+        b: a,
+        moved: c,
+        when: Reflect.get(req, 'since'),
+        byItem: new Map([[a, { inner: c.list }]]),
+      });
+      Reflect.deleteProperty(req, 'c');
+      a.name += '!';
+      c.list.push(2);
+      (res.locals.alias as Named).list.push(3);
+      next(Object.assign(new Error('with a part of the request'), { about: c }));
+    });
+    app.use(
+      atHome((error: unknown, req: IncomingMessage, res: ServerResponse, _next: unknown) => {
+        const [a, b, c] = kept;
+        const byItem: Map<unknown, { inner: unknown }> = Reflect.get(req, 'byItem');
+        res.end(
+          JSON.stringify([
+            given(req, 'a') === b && given(req, 'b') === a && given(req, 'moved') === c && !('c' in req),
+            Reflect.get(req, 'when') === Reflect.get(req, 'since') && byItem.get(a)?.inner === c?.list,
+            typeof error === 'object' && error !== null && Reflect.get(error, 'about') === c,
+            kept,
+          ]),
+        );
+      }),
+    );
+    return app;
+  };
+  const { bridged } = await start(t, make, { express: 5 });
+  const answer = await exchangeBytes(bridged.port, get('/'));
+  const objects = '[{"name":"a!","list":[1,3]},{"name":"b","list":[1]},{"name":"c","list":[1,2]}]';
+  t.true(answer.endsWith(`[true,true,true,${objects}]`), answer);
+  t.deepEqual(bridged.ran.length, 1);
+});

@@ -8,10 +8,10 @@ import { CannotTravel, type Encoder } from '../codec.js';
 import { isLocals } from './locals.js';
 import type { ObjectChanges } from './messages.js';
 
-type Path = readonly string[];
+export type Path = readonly string[];
 
 /** A value as it was: primitives are themselves. */
-type Snapshot = { readonly value: unknown; readonly inside: Inside | null };
+export type Snapshot = { readonly value: unknown; readonly inside: Inside | null };
 
 type Inside =
   | { readonly kind: 'properties'; readonly of: ReadonlyMap<string, Snapshot> }
@@ -103,48 +103,83 @@ export class ChangeList {
     this.removed.push(path);
   }
 
+  /** What was given is looked at wherever it is now: home has it still. */
   compare(path: Path, value: unknown, before: Snapshot, seen = new Set<object>()): void {
-    if (!Object.is(value, before.value)) return this.set(path, value);
-    if (!isHolder(value) || before.inside === null || seen.has(value)) return;
-    seen.add(value);
-    if (before.inside.kind === 'copy') {
-      if (!isDeepStrictEqual(value, before.inside.copy)) this.set(path, value);
-      return;
-    }
-    if (!hasPlainProperties(value)) throw new CannotTravel(path.join('.'), 'its prototype was changed');
-    this.#compareProperties(path, value, before.inside.of, seen);
+    const { value: old, inside } = before;
+    if (!Object.is(value, old)) this.set(path, value);
+    else if (inside?.kind === 'copy' && !isDeepStrictEqual(old, inside.copy)) this.set(path, old);
+    this.contents(path, before, seen);
   }
 
-  #compareProperties(path: Path, value: object, before: ReadonlyMap<string, Snapshot>, seen: Set<object>): void {
+  contents(path: Path, { value, inside }: Snapshot, seen = new Set<object>()): void {
+    if (inside?.kind !== 'properties' || !isHolder(value) || seen.has(value)) return;
+    seen.add(value);
+    if (!hasPlainProperties(value)) throw new CannotTravel(path.join('.'), 'its prototype was changed');
+    this.#compareProperties(path, value, inside.of, seen);
+  }
+
+  #compareProperties(path: Path, holder: object, before: ReadonlyMap<string, Snapshot>, seen: Set<object>): void {
     let left = before.size;
-    for (const key of Object.keys(value)) {
+    for (const key of Object.keys(holder)) {
       const old = before.get(key);
-      const item: unknown = Reflect.get(value, key);
+      const item: unknown = Reflect.get(holder, key);
       if (old === undefined) this.set([...path, key], item);
       else {
         left--;
         if (old.inside !== null || !Object.is(old.value, item)) this.compare([...path, key], item, old, seen);
       }
     }
-    if (left > 0) for (const key of before.keys()) if (!Object.hasOwn(value, key)) this.remove([...path, key]);
+    if (left > 0) this.#findRemoved(path, holder, before, seen);
     // Holes at the end are no properties.
-    if (Array.isArray(value) && value.length < before.size) this.set([...path, 'length'], value.length);
+    if (Array.isArray(holder) && holder.length < before.size) this.set([...path, 'length'], holder.length);
+  }
+
+  #findRemoved(path: Path, holder: object, before: ReadonlyMap<string, Snapshot>, seen: Set<object>): void {
+    for (const [key, old] of before) {
+      if (Object.hasOwn(holder, key)) continue;
+      this.remove([...path, key]);
+      this.contents([...path, key], old, seen);
+    }
   }
 }
 
-/** Where home has changed something itself meanwhile, so that a path leads nowhere, there is nothing to change. */
+/** By what path home finds an object that it has given. */
+export function indexPaths(path: Path, { value, inside }: Snapshot, into: Map<object, Path>): void {
+  if (!isHolder(value) || into.has(value)) return;
+  // Of what is compared as a whole home may have to be given a new one.
+  if (inside?.kind === 'copy' && !isDeepStrictEqual(value, inside.copy)) return;
+  into.set(value, path);
+  if (inside?.kind !== 'properties') return;
+  for (const [key, item] of inside.of) indexPaths([...path, key], item, into);
+}
+
+/**
+ * Where home has changed something itself meanwhile, so that a path leads nowhere, there is nothing to change. Paths are
+ * those of before: what is moved is found first.
+ */
 export function applyChanges(target: object, changes: ObjectChanges): void {
-  for (const path of changes.removed) {
-    const holder = holderOf(target, path);
+  const holders = changes.paths.map((path) => holderOf(target, path));
+  const losers = changes.removed.map((path) => holderOf(target, path));
+  for (const [at, path] of changes.removed.entries()) {
+    const holder = losers[at] ?? null;
     if (holder !== null) Reflect.deleteProperty(holder, path.at(-1) ?? '');
   }
-  for (const [at, path] of changes.paths.entries()) putAt(target, path, changes.values[at]);
+  for (const [at, path] of changes.paths.entries()) {
+    const holder = holders[at] ?? null;
+    if (holder !== null) assign(holder, path.at(-1) ?? '', changes.values[at]);
+  }
 }
 
 function putAt(target: object, path: Path, value: unknown): void {
   const holder = holderOf(target, path);
   const key = path.at(-1);
   if (holder !== null && key !== undefined) assign(holder, key, value);
+}
+
+/** What a path leads to. */
+export function valueAt(target: object, path: Path): unknown {
+  const holder = holderOf(target, path);
+  return holder === null ? undefined : Reflect.get(holder, path.at(-1) ?? '');
 }
 
 function holderOf(target: object, path: Path): object | null {

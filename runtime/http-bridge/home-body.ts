@@ -35,6 +35,8 @@ export class HomeBody {
     if (!this.#reading) {
       this.#reading = true;
       this.req.on('readable', this.#read);
+      // All of it is here: what comes of it may follow in the same turn.
+      if (this.req.complete) this.#read();
     } else this.#read();
   }
 

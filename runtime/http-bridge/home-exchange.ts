@@ -15,7 +15,7 @@ import { HomeBody } from './home-body.js';
 import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, ExchangeRefs } from './names.js';
 import { packExchange } from './pack.js';
-import { type Below, mendStack, resumeAbove } from './stack.js';
+import { type Below, type Frames, mendStack, resumeAbove } from './stack.js';
 
 /** How the handler came out, as far as its caller has to do something about it. */
 export type Outcome =
@@ -36,7 +36,7 @@ export interface HomeSide {
   readonly below?: Below;
   send(message: ToReplica): void;
   settle(outcome: Outcome): void;
-  /** Nothing more will be sent or received. */
+  /** Nothing more will be sent; what the replica tells later is taken. */
   closed(): void;
 }
 
@@ -53,7 +53,10 @@ export class HomeExchange {
   #touched = false;
   /** Messages that wait for the end of the body. */
   #held: ToHome[] | null = null;
+  /** Nothing more is sent to the replica. */
   #done = false;
+  /** Nothing more is taken from it. */
+  #dropped = false;
 
   /** Throws CannotTravel: then the handler has to run here. */
   constructor(readonly side: HomeSide) {
@@ -83,6 +86,7 @@ export class HomeExchange {
   /** The replica is gone: puts back what was read of the body. False: that is not possible any more. */
   restore(): boolean {
     const restored = this.#putBack();
+    this.#dropped = true;
     this.#finish();
     return restored;
   }
@@ -97,13 +101,14 @@ export class HomeExchange {
   }
 
   #receive(message: ToHome): void {
-    if (this.#done) return;
+    if (this.#dropped) return;
     switch (message.kind) {
       case 'steps':
         this.#touch();
         if (this.#body?.isEnding) return this.#hold(message);
         return this.#takeAll(message.steps);
       case 'pull':
+        if (this.#done) return;
         this.#body ??= new HomeBody(this.side.req, (chunks, trailers) => {
           this.side.send({ kind: 'body', id: this.side.id, chunks, trailers });
         });
@@ -113,9 +118,11 @@ export class HomeExchange {
       case 'cannot-travel': {
         const { what, why } = message;
         const untouched = this.#putBack();
+        const wasOpen = !this.#done;
+        this.#dropped = true;
         this.#leave();
         this.#tell({ kind: 'cannot-travel', what, why, untouched });
-        this.side.closed();
+        if (wasOpen) this.side.closed();
         return;
       }
       case 'done':
@@ -195,7 +202,7 @@ export class HomeExchange {
         if (res.socket !== null) Reflect.apply(res.socket[step.method], res.socket, step.args);
         return;
       case 'destroy':
-        res.destroy(this.#asError(step.error, step.fixes));
+        this.#destroy(step.what, this.#asError(step.error, step.fixes));
         return;
     }
   }
@@ -206,18 +213,24 @@ export class HomeExchange {
         return this.#tell({ kind: 'lost', what: step.what, why: step.why });
       case 'next':
         applyFixes(step.fixes, this.refs);
-        return this.#tell({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 });
+        return this.#tell({ kind: 'next', arg: step.arg[0], given: step.arg.length > 0 }, this.#framesOf(step));
       default:
         applyFixes(step.fixes, this.refs);
         return this.#tell({ kind: step.do, error: step.error[0] });
     }
   }
 
-  #tell(outcome: Outcome): void {
+  /** What the chain goes on above: the frames of the handler that called `next`, and what had called that. */
+  #framesOf({ frames, isInCall }: Extract<Step, { readonly do: 'next' }>): Frames {
+    const { below } = this.side;
+    return isInCall && below !== undefined ? below.under(frames) : { frames };
+  }
+
+  #tell(outcome: Outcome, above: Frames | null = this.side.below ?? null): void {
     // The trace is what it would be, had the handler run here.
     const error = outcome.kind === 'next' ? outcome.arg : 'error' in outcome ? outcome.error : undefined;
-    if (error instanceof Error) mendStack(error, this.side.below?.frames ?? []);
-    resumeAbove(this.side.below ?? null, () => this.side.settle(outcome));
+    if (error instanceof Error) mendStack(error, this.side.below);
+    resumeAbove(above, () => this.side.settle(outcome));
   }
 
   #asError(holder: readonly unknown[], fixes: readonly Fix[] | null): Error | undefined {
@@ -250,9 +263,17 @@ export class HomeExchange {
     if (!tell) this.#finish();
   }
 
+  #destroy(what: 'res' | 'socket', error: Error | undefined): void {
+    const { req, res } = this.side;
+    // A response that waits for its turn on a connection has none yet.
+    if (what === 'res') res.destroy(error);
+    else req.socket.destroy(error);
+  }
+
   #callback(id: number): (error?: unknown) => void {
     return (error) => {
-      if (id !== 0) this.side.send({ kind: 'called', id: this.side.id, callback: id, failed: error != null });
+      if (id !== 0 && !this.#done)
+        this.side.send({ kind: 'called', id: this.side.id, callback: id, failed: error != null });
     };
   }
 
@@ -266,16 +287,18 @@ export class HomeExchange {
 
   readonly #onFinish = (): void => {
     if (this.#done) return;
-    this.side.send({ kind: 'finish', id: this.side.id, response: readResponse(this.side.res) });
+    const { id, req, res } = this.side;
+    this.side.send({ kind: 'finish', id, response: readResponse(res), isComplete: req.complete });
     this.#finish();
   };
 
   /** The connection went away, or `finish` has come and nobody at the replica had to be told. */
   readonly #onClose = (): void => {
-    if (this.#done) return;
-    const { res, id } = this.side;
-    if (res.writableFinished) this.side.send({ kind: 'finish', id, response: readResponse(res) });
-    else this.side.send({ kind: 'close', id, aborted: true });
+    const { id, req, res } = this.side;
+    if (this.#done || res.writableFinished) return this.#onFinish();
+    const error = req.socket.errored;
+    const told = error === null ? null : { message: error.message, code: Reflect.get(error, 'code') };
+    this.side.send({ kind: 'close', id, isComplete: req.complete, error: told });
     this.#finish();
   };
 

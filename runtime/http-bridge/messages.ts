@@ -44,6 +44,12 @@ export interface ResponseState {
 /** `none`: there is none. `consumed`: it was read at home. `stream`: it comes when it is asked for. */
 export type BodyState = 'none' | 'consumed' | 'stream';
 
+/** The client had gone before: how its request was left. */
+export interface Gone {
+  readonly hasEnded: boolean;
+  readonly hasError: boolean;
+}
+
 export interface Envelope {
   readonly id: ExchangeId;
   readonly httpVersion: string;
@@ -53,6 +59,9 @@ export interface Envelope {
   readonly rawTrailers: readonly string[];
   readonly connection: Connection;
   readonly body: BodyState;
+  /** All of it has been received at home. */
+  readonly isComplete: boolean;
+  readonly gone: Gone | null;
   /** Name of the Express app whose prototypes both have; null without Express. */
   readonly app: unknown;
   readonly req: Properties;
@@ -116,12 +125,21 @@ export type Step =
     }
   | { readonly do: 'setTimeout'; readonly ms: number; readonly listens: boolean }
   | { readonly do: 'socket'; readonly method: 'setNoDelay' | 'setKeepAlive'; readonly args: readonly unknown[] }
-  | { readonly do: 'destroy'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }
+  | {
+      readonly do: 'destroy';
+      readonly what: 'res' | 'socket';
+      readonly error: readonly unknown[];
+      readonly fixes: readonly Fix[] | null;
+    }
   /** Something was put on `req` or `res` that home does not get, now that the response has ended. */
   | { readonly do: 'lost'; readonly what: string; readonly why: string }
   | {
       readonly do: 'next';
       readonly arg: readonly unknown[];
+      /** Of the stack on which it was called, the app's: what follows shows them in its traces. */
+      readonly frames: readonly string[];
+      /** The handler had not returned. */
+      readonly isInCall: boolean;
       readonly fixes: readonly Fix[] | null;
     }
   | { readonly do: 'threw'; readonly error: readonly unknown[]; readonly fixes: readonly Fix[] | null }
@@ -145,6 +163,16 @@ export type ToReplica =
   | { readonly kind: 'drain'; readonly id: ExchangeId }
   | { readonly kind: 'called'; readonly id: ExchangeId; readonly callback: number; readonly failed: boolean }
   | { readonly kind: 'timeout'; readonly id: ExchangeId }
-  | { readonly kind: 'finish'; readonly id: ExchangeId; readonly response: ResponseState }
-  /** The connection is gone. */
-  | { readonly kind: 'close'; readonly id: ExchangeId; readonly aborted: boolean };
+  | {
+      readonly kind: 'finish';
+      readonly id: ExchangeId;
+      readonly response: ResponseState;
+      readonly isComplete: boolean;
+    }
+  /** The connection is gone; `error` is its own, if it had one. Had all of the request been received? */
+  | {
+      readonly kind: 'close';
+      readonly id: ExchangeId;
+      readonly isComplete: boolean;
+      readonly error: { readonly message: string; readonly code: unknown } | null;
+    };

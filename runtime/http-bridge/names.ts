@@ -3,6 +3,7 @@
  * and `next`, and the app's own objects (Express apps, routers, routes), for which the linker knows names.
  */
 import type { Refs } from '../codec.js';
+import { type Path, valueAt } from './changes.js';
 
 /** Apps, routers and routes by the names that are the same on all loops. */
 export interface AppNames {
@@ -18,6 +19,14 @@ export interface Parts {
   readonly next: unknown;
 }
 
+/** Of what one side was given by the other: where both find it. */
+export type PathOf = (thing: object) => Path | undefined;
+
+/** `['req', 'user', 'tags']` */
+export function follow({ req, res }: Parts, [part, ...path]: Path): unknown {
+  return valueAt(part === 'req' ? req : res, path);
+}
+
 export class ExchangeRefs implements Refs {
   readonly classOf?: (prototype: object) => string | undefined;
   readonly prototypeOf?: (name: string) => object | undefined;
@@ -25,6 +34,7 @@ export class ExchangeRefs implements Refs {
   constructor(
     readonly parts: Parts,
     readonly app: AppNames,
+    readonly pathOf: PathOf | null = null,
   ) {
     if (app.classOf !== undefined) this.classOf = (prototype) => app.classOf?.(prototype);
     if (app.prototypeOf !== undefined) this.prototypeOf = (name) => app.prototypeOf?.(name);
@@ -36,10 +46,11 @@ export class ExchangeRefs implements Refs {
     if (thing === res) return 'res';
     if (thing === next) return 'next';
     const name = this.app.nameOf(thing);
-    return name === undefined ? undefined : `:${name}`;
+    return name === undefined ? this.pathOf?.(thing) : `:${name}`;
   }
 
   thingOf(name: unknown): unknown {
+    if (Array.isArray(name)) return follow(this.parts, name);
     switch (name) {
       case 'req':
         return this.parts.req;

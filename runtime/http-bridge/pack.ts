@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { CannotTravel, Encoder, type Refs } from '../codec.js';
 import { NODES_OWN_SOCKET } from './genuine.js';
 import { headersIntact, readResponse } from './headers.js';
-import type { BodyState, Connection, Envelope, ExchangeId } from './messages.js';
+import type { BodyState, Connection, Envelope, ExchangeId, Gone } from './messages.js';
 import { packReq, packRes } from './properties.js';
 
 export function packExchange(id: ExchangeId, req: IncomingMessage, res: ServerResponse, refs: Refs): Envelope {
@@ -25,6 +25,8 @@ export function packExchange(id: ExchangeId, req: IncomingMessage, res: ServerRe
     rawTrailers: req.rawTrailers,
     connection: connectionOf(req.socket),
     body,
+    isComplete: req.complete,
+    gone: goneOf(req, res),
     app,
     req: reqProperties,
     res: resProperties,
@@ -61,6 +63,11 @@ function bodyState(req: IncomingMessage): BodyState {
     return 'stream';
   }
   return 'none';
+}
+
+function goneOf(req: IncomingMessage, res: ServerResponse): Gone | null {
+  if (!req.aborted || !res.destroyed) return null;
+  return { hasEnded: req.readableEnded, hasError: req.errored !== null };
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CannotTravel, type Encoder } from '../codec.js';
-import { ChangeList, takeSnapshot } from './changes.js';
+import { ChangeList, indexPaths, type Path, takeSnapshot } from './changes.js';
 import { NODES_OWN_REQ, NODES_OWN_RES } from './genuine.js';
 import { isLocals, LOCALS, makeLocals } from './locals.js';
 import type { ObjectChanges, Properties } from './messages.js';
@@ -150,7 +150,12 @@ export class Given {
     Object.defineProperty(this.target, key, { get, set, enumerable: true, configurable: true });
   }
 
-  /** From now on what is there now counts as given. `ended`: nothing but listeners will look at it any more. */
+  /** Where home has what it gave. */
+  indexPaths(into: Map<object, Path>): void {
+    for (const [key, snapshot] of this.#before) indexPaths([this.name, key], snapshot, into);
+  }
+
+  /** `ended`: nothing but listeners will look at it any more. */
   changes(encoder: Encoder, ended: boolean, lose: (error: CannotTravel) => void): ObjectChanges | null {
     const list = new ChangeList(encoder, this.name, lose, this.real?.object ?? null);
     const nodesOwn = this.name === 'req' ? NODES_OWN_REQ : NODES_OWN_RES;
@@ -163,9 +168,7 @@ export class Given {
       else if (!nodesOwn.has(key)) this.#checkNew(key, ended && madeAnew.has(key), list);
     }
     if (left > 0) this.#findRemoved(list);
-    const changes = list.changes;
-    if (changes !== null) this.#renew(changes);
-    return changes;
+    return list.changes;
   }
 
   /** Was it given? */
@@ -196,11 +199,17 @@ export class Given {
 
   #findRemoved(list: ChangeList): void {
     for (const key of [...this.#before.keys(), ...this.#traps.keys()]) {
-      if (!Object.hasOwn(this.target, key)) list.remove([key]);
+      if (Object.hasOwn(this.target, key)) continue;
+      list.remove([key]);
+      const before = this.#before.get(key);
+      if (before !== undefined) list.contents([key], before);
     }
   }
 
-  #renew({ paths, removed }: ObjectChanges): void {
+  /** From now on these count as given. */
+  accept(changes: ObjectChanges | null): void {
+    if (changes === null) return;
+    const { paths, removed } = changes;
     for (const path of [...paths, ...removed]) {
       const key = path[0] ?? '';
       this.#traps.delete(key);

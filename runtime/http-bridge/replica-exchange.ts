@@ -2,32 +2,51 @@
  * An exchange at a replica: stand-ins for a request and a response that home holds.
  *
  * Reads:   an envelope, and what home tells later: body, acknowledgements, the end.
- * Gives:   `req`, `res` and `next` for a handler; what it does with them as steps for home, one message for each turn.
+ * Gives:   `req`, `res` and `next` for a handler; what it does with them as steps for home, one message for each turn. When
+ *          the response has been sent, or its client has gone, how the handler comes out is still told.
  * Reports: what cannot travel, to home, which then runs the request by itself; nothing else is sent after that.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { types } from 'node:util';
 import { applyFixes, CannotTravel, Encoder, type Fix } from '../codec.js';
 import { callHandler, type Handler } from './call-handler.js';
-import { genuine, NEED_DRAIN } from './genuine.js';
-import { headChange, headersIntact, setResponse } from './headers.js';
+import type { Path } from './changes.js';
+import { headersIntact, setResponse } from './headers.js';
 import { WINDOW } from './home-body.js';
-import type { Changes, Chunk, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
-import { type AppNames, ExchangeRefs } from './names.js';
+import type { Changes, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
+import { type AppNames, ExchangeRefs, follow } from './names.js';
+import { Outbox } from './outbox.js';
+import { isPromised } from './promised.js';
 import { Given, type RealObject } from './properties.js';
-import { type Information, type Recorded, type Recorder, recorders, recordResponses } from './record-response.js';
-import { isThenable } from './run-at-home.js';
-import { catchUp, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
+import { recorders, recordResponses } from './record-response.js';
+import { ResponseSteps } from './response-steps.js';
+import { framesOfCall } from './stack.js';
+import {
+  abort,
+  catchUp,
+  closeAfterFinish,
+  drain,
+  endRequest,
+  makeRequest,
+  makeResponse,
+  setAppPrototypes,
+} from './stand-in.js';
 import { type SocketOwner, StandInSocket } from './stand-in-socket.js';
 
-/** Chunks from here on are handed over rather than copied once more. */
-const WORTH_TRANSFER = 16_384;
+/**
+ * What may still come of an exchange that is over: how its promise comes out; or, where the client went away before there
+ * was an answer, anything, as long as somebody has it.
+ */
+export type Lateness = 'never' | 'until-settled' | 'while-held';
 
 export interface ReplicaSide {
   readonly app: AppNames;
   send(message: ToHome, transfer: ArrayBuffer[]): void;
-  /** Nothing more will be sent or received. */
-  closed(id: ExchangeId): void;
+  /** Nothing more will be received; `send` is called again only where something comes late. */
+  closed(id: ExchangeId, late: Lateness): void;
+  /** What would have come late by its promise has come. */
+  settled?(id: ExchangeId): void;
   /** Where both sides are one loop: what cannot travel is handed over as it is. */
   readonly real?: Real;
 }
@@ -47,7 +66,7 @@ export function openExchange(envelope: Envelope, side: ReplicaSide): ReplicaExch
   return new ReplicaExchange(envelope, side);
 }
 
-export class ReplicaExchange implements Recorder, SocketOwner {
+export class ReplicaExchange implements SocketOwner {
   readonly id: ExchangeId;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -56,26 +75,25 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   readonly #side: ReplicaSide;
   readonly #socket: StandInSocket;
   readonly #given: { readonly req: Given; readonly res: Given };
-  #before: ResponseState;
+  readonly #outbox = new Outbox(() => this.#flush());
+  readonly #steps: ResponseSteps;
   #headers: { readonly [name: string]: unknown } | null;
-  /** Calls of the app's that are being done: what they call in turn is no step of its own. */
-  #depth = 0;
-  #quiet = true;
-  #steps: Step[] = [];
-  #transfer: ArrayBuffer[] = [];
   /** Something was sent or handed on, before which home has to know what was changed. */
   #settles = false;
-  #ended = false;
   #handedOn = false;
-  #inCall = false;
-  #scheduled = false;
+  #isPending = false;
+  /** The connection is gone. */
+  #hasGone: boolean;
   #over = false;
   #failed = false;
+  /** Null: not asked for since something was changed. */
+  #paths: Map<object, Path> | null = null;
+  /** Paths of before are found at home, whatever is moved. */
+  #isComparing = false;
   #received = 0;
   #told = -1;
-  #callbacks = new Map<number, readonly ((error?: Error | null) => void)[]>();
-  #lastCallback = 0;
-  #atEnd: readonly ((error?: Error | null) => void)[] = [];
+  #hasWholeBody = false;
+  #hasNoBody = false;
 
   constructor(envelope: Envelope, side: ReplicaSide) {
     this.id = envelope.id;
@@ -83,23 +101,28 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#socket = new StandInSocket(envelope.connection, this);
     this.req = makeRequest(envelope, this.#socket);
     this.res = makeResponse(envelope, this.req, this.#socket);
+    this.#steps = new ResponseSteps(this.res, this.#socket, envelope.response, this.#outbox, () => {
+      this.#settles = true;
+    });
     this.next = (...args) => this.#next(args);
-    this.refs = new ExchangeRefs(this, side.app);
+    this.refs = new ExchangeRefs(this, side.app, (thing) => this.pathOf(thing));
     applyFixes(envelope.fixes, this.refs);
     const fail = (what: string, why: string): never => this.fail(what, why);
     this.#given = {
       req: Given.put(this.req, 'req', envelope.req, fail, this.#real('req')),
       res: Given.put(this.res, 'res', envelope.res, fail, this.#real('res')),
     };
+    this.#hasWholeBody = envelope.body !== 'stream';
+    this.#hasNoBody = envelope.body === 'none';
     this.#headers = envelope.headers === null ? null : { ...envelope.headers };
-    this.#before = envelope.response;
     if (envelope.app !== null) this.#enterApp(envelope.app);
     this.res.on('finish', this.#onFinish);
-    recorders.set(this.res, this);
+    recorders.set(this.res, this.#steps);
     catchUp(this.res, envelope.progress);
     if (envelope.progress !== 'open') this.#socket.takeCallbacks();
     this.#socket.drained();
-    this.#quiet = false;
+    this.#hasGone = envelope.gone !== null;
+    this.#steps.isQuiet = false;
   }
 
   #real(part: 'req' | 'res'): RealObject | null {
@@ -113,11 +136,20 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     applyFixes(envelope.fixes, this.refs);
     this.#given.req.renew(envelope.req);
     this.#given.res.renew(envelope.res);
-    this.#before = envelope.response;
     if (envelope.progress === 'ended') this.#finishedAtHome(envelope.response);
-    if (this.res.headersSent) return;
-    for (const name of this.res.getHeaderNames()) genuine.removeHeader.call(this.res, name);
-    setResponse(this.res, envelope.response);
+    this.#steps.renew(envelope.response);
+  }
+
+  /** Where home finds something that it has given, if it is still where it was. */
+  pathOf(thing: object): Path | undefined {
+    if (this.#paths === null) {
+      this.#paths = new Map();
+      this.#given.req.indexPaths(this.#paths);
+      this.#given.res.indexPaths(this.#paths);
+    }
+    const path = this.#paths.get(thing);
+    if (path === undefined || this.#isComparing) return path;
+    return follow(this, path) === thing ? path : undefined;
   }
 
   #enterApp(name: unknown): void {
@@ -131,39 +163,68 @@ export class ReplicaExchange implements Recorder, SocketOwner {
 
   // --- the handler ----------------------------------------------------------------------------------------------------
 
-  call(method: Recorded, args: unknown[]): unknown {
-    return this.#record(method, args);
-  }
-
   /** Home is told how it came out, also of a promise that it gave. */
   run(handler: Handler, receiver: unknown, args: unknown[]): unknown {
-    this.#inCall = true;
+    const wasGone = this.#hasGone;
+    this.#outbox.hold();
     try {
       const result = callHandler(handler, receiver, args);
-      if (isThenable(result)) result.then(undefined, (error: unknown) => this.#settle('rejected', error));
+      if (this.#isPromised(result)) this.#await(result);
       return result;
     } catch (error) {
       this.#settle('threw', error);
       return undefined;
     } finally {
-      this.#inCall = false;
-      this.#flush();
+      // Where nothing lies between, what follows comes before this returns, as it does at home.
+      this.#outbox.release(this.#isPending && this.#side.real === undefined);
+      if (wasGone && !this.#over) this.#leaveGone();
     }
+  }
+
+  #isPromised(result: unknown): result is PromiseLike<unknown> {
+    return this.#side.real === undefined ? isPromised(result, this.req) : types.isPromise(result);
+  }
+
+  #await(result: PromiseLike<unknown>): void {
+    this.#isPending = true;
+    const settled = (): void => {
+      this.#isPending = false;
+      if (this.#over) this.#side.settled?.(this.id);
+    };
+    result.then(settled, (error: unknown) => {
+      this.#settle('rejected', error);
+      if (this.#over) this.#outbox.release(false);
+      settled();
+    });
+  }
+
+  /** The client had gone before, so home has nothing to tell. */
+  #leaveGone(): void {
+    this.#side.send({ kind: 'done', id: this.id }, []);
+    this.#close();
   }
 
   #settle(how: 'threw' | 'rejected', error: unknown): void {
     if (this.#failed) return;
+    this.#settles = true;
+    this.#steps.pushHead();
+    if (typeof error === 'object') this.#pushChanges();
     this.#pushEncoded((holder, fixes) => ({ do: how, error: holder, fixes }), [error], 'the error');
   }
 
   #next(args: unknown[]): void {
     if (this.#failed) return;
     if (this.#isReading()) this.fail('req', 'its body is being read here while the chain goes on at home');
+    this.#tellEnd();
+    const frames = framesOfCall(this.next);
+    const isInCall = this.#outbox.isHeld;
     this.#handedOn = true;
     this.#settles = true;
-    if (!this.res.headersSent) this.#pushHead();
+    this.#steps.pushHead();
+    // An error may hold what was moved: home has to know first where it is now.
+    if (typeof args[0] === 'object') this.#pushChanges();
     this.#pushEncoded(
-      (holder, fixes) => ({ do: 'next', arg: holder, fixes }),
+      (holder, fixes) => ({ do: 'next', arg: holder, frames, isInCall, fixes }),
       args.slice(0, 1),
       'what was given to next',
     );
@@ -175,8 +236,9 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   handBack(mayRead = false): void {
     if (this.#failed || this.#over) return;
     if (!mayRead && this.#isReading()) this.fail('req', 'its body is being read here while the flow goes on at home');
+    this.#tellEnd();
     this.#settles = true;
-    if (!this.res.headersSent) this.#pushHead();
+    this.#steps.pushHead();
     this.#flush();
     // Nothing may come after that: home runs the handler from its beginning.
     if (this.#failed) throw new CannotTravel('req', 'something that was put there cannot travel');
@@ -184,7 +246,7 @@ export class ReplicaExchange implements Recorder, SocketOwner {
 
   #isReading(): boolean {
     const { req } = this;
-    if (req.readableEnded || req.complete || req.destroyed) return false;
+    if (req.readableEnded || this.#hasWholeBody || req.destroyed) return false;
     return req.readableFlowing !== null || req.listenerCount('readable') > 0;
   }
 
@@ -195,8 +257,9 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       for (const [at, value] of values.entries()) encoder.put(holder, at, value, path);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
-      if (this.#side.real === undefined) this.#giveUp(error.path, error.why);
-      else this.#pushKept(make, values, this.#side.real);
+      if (this.#side.real !== undefined) this.#pushKept(make, values, this.#side.real);
+      else if (this.#over) this.#pushPlain(make, values);
+      else this.#giveUp(error.path, error.why);
       return;
     }
     this.#push(make(holder, encoder.fixes));
@@ -210,169 +273,88 @@ export class ReplicaExchange implements Recorder, SocketOwner {
     this.#push(make(holder, fixes));
   }
 
+  /** It was answered, so it cannot be run again at home: who logs errors there gets what can be told of it. */
+  #pushPlain(make: (holder: unknown[], fixes: readonly Fix[] | null) => Step, values: unknown[]): void {
+    const encoder = new Encoder(this.refs);
+    const holder: unknown[] = [];
+    for (const [at, value] of values.entries()) encoder.put(holder, at, plainError(value), 'the error');
+    this.#push(make(holder, encoder.fixes));
+  }
+
   get realSocket(): Socket | null {
     return this.#side.real?.req.socket ?? null;
   }
 
-  // --- the response ---------------------------------------------------------------------------------------------------
-
   get isWriting(): boolean {
-    return this.#depth > 0 || this.#quiet || this.#over;
-  }
-
-  #record(method: Recorded, args: unknown[]): unknown {
-    const { res } = this;
-    if (this.#quiet || this.#over) return Reflect.apply(genuine[method], res, args);
-    if (method === 'writeHead') return this.#writeHead(args);
-    const wasEnded = res.writableEnded;
-    this.#depth++;
-    let result: unknown;
-    try {
-      result = Reflect.apply(genuine[method], res, args);
-    } finally {
-      this.#depth--;
-    }
-    if (!wasEnded && this.#depth === 0) this.#pushCall(method, args, result);
-    return result;
-  }
-
-  #writeHead(args: unknown[]): unknown {
-    const { res } = this;
-    if (res.headersSent) return Reflect.apply(genuine.writeHead, res, args);
-    const head = headChange(res, this.#before);
-    const sent = args.map(plainArgument);
-    const isImplicit = this.#depth > 0 && args.length === 1;
-    this.#depth++;
-    try {
-      Reflect.apply(genuine.writeHead, res, args);
-    } finally {
-      this.#depth--;
-    }
-    this.#settles = true;
-    this.#push({ do: 'head', head: isImplicit ? { ...head, statusCode: res.statusCode } : head });
-    if (!isImplicit) this.#push({ do: 'writeHead', args: sent });
-    return res;
-  }
-
-  #pushHead(): void {
-    this.#push({ do: 'head', head: headChange(this.res, this.#before) });
-    this.#before = { ...this.#before, ...readAgain(this.res, this.#before) };
-  }
-
-  #pushCall(method: Exclude<Recorded, 'writeHead'>, args: unknown[], result: unknown): void {
-    switch (method) {
-      case 'write':
-        return this.#pushWrite(args, result);
-      case 'end':
-        return this.#pushEnd(args);
-      case 'flushHeaders':
-        return this.#push({ do: 'flushHeaders' });
-      case 'addTrailers':
-        return this.#push({ do: 'addTrailers', trailers: plainArgument(args[0]) });
-      default:
-        return this.#pushInformation(method, args);
-    }
-  }
-
-  #pushWrite(args: unknown[], result: unknown): void {
-    const chunk = this.#chunkOf(args[0]);
-    if (chunk === undefined) return;
-    const encoding = typeof args[1] === 'string' ? args[1] : undefined;
-    const waits = args.some((arg) => typeof arg === 'function');
-    const callback = waits ? this.#keepCallbacks() : 0;
-    this.#push({ do: 'write', chunk, encoding, callback, full: result === false });
-  }
-
-  #pushEnd(args: unknown[]): void {
-    const chunk = typeof args[0] === 'function' ? undefined : this.#chunkOf(args[0]);
-    const encoding = typeof args[1] === 'string' ? args[1] : undefined;
-    this.#atEnd = this.#socket.takeCallbacks();
-    this.#ended = true;
-    this.#settles = true;
-    this.#push({ do: 'end', chunk, encoding, tell: true });
-  }
-
-  #pushInformation(method: Information, args: unknown[]): void {
-    const given = args.filter((arg) => typeof arg !== 'function').map(plainArgument);
-    const callback = given.length < args.length ? this.#keepCallbacks() : 0;
-    this.#push({ do: 'inform', method, args: given, callback });
-  }
-
-  /** Copied now: the app may use the memory again before the turn is over. */
-  #chunkOf(chunk: unknown): Chunk | undefined {
-    if (typeof chunk === 'string') return chunk;
-    if (!(chunk instanceof Uint8Array)) return undefined;
-    const copy = new Uint8Array(chunk);
-    if (copy.byteLength >= WORTH_TRANSFER) this.#transfer.push(copy.buffer);
-    return copy;
-  }
-
-  #keepCallbacks(): number {
-    this.#callbacks.set(++this.#lastCallback, this.#socket.takeCallbacks());
-    return this.#lastCallback;
+    return this.#steps.isWriting || this.#over;
   }
 
   setTimeout(ms: number, listener: (() => void) | undefined): void {
+    if (this.#over) return;
     const { req, res } = this;
     const listens = listener !== undefined || res.listenerCount('timeout') > 0 || req.listenerCount('timeout') > 0;
     this.#push({ do: 'setTimeout', ms, listens });
   }
 
   option(method: 'setNoDelay' | 'setKeepAlive', args: unknown[]): void {
-    this.#push({ do: 'socket', method, args });
+    if (!this.#over) this.#push({ do: 'socket', method, args });
   }
 
   destroyed(error: Error | null): void {
     if (this.#over) return;
     this.#settles = true;
+    const what = this.res.destroyed ? 'res' : 'socket';
     const values = error === null ? [] : [error];
-    this.#pushEncoded((holder, fixes) => ({ do: 'destroy', error: holder, fixes }), values, 'the error');
+    this.#pushEncoded((holder, fixes) => ({ do: 'destroy', what, error: holder, fixes }), values, 'the error');
   }
 
   // --- to home --------------------------------------------------------------------------------------------------------
 
   #push(step: Step): void {
-    if (this.#failed || this.#over) return;
-    this.#steps.push(step);
-    if (this.#inCall || this.#scheduled) return;
-    this.#scheduled = true;
-    process.nextTick(this.#flush);
+    if (!this.#failed) this.#outbox.push(step);
   }
 
-  readonly #flush = (): void => {
-    this.#scheduled = false;
-    if (this.#steps.length === 0 || this.#failed) return;
-    let steps = this.#steps;
-    this.#steps = [];
+  #flush(): void {
+    if (this.#outbox.isEmpty || this.#failed) return;
+    let steps = this.#outbox.takeSteps();
     if (this.#settles) {
       this.#settles = false;
       const changes = this.#changes();
       if (this.#failed) return;
       if (changes !== null) steps = [{ do: 'change', changes }, ...steps];
-      steps.push(...this.#steps);
-      this.#steps = [];
+      steps.push(...this.#outbox.takeSteps());
     }
-    const quiet = this.#ended && !this.#isAwaited();
+    const isLast = !this.#over && !this.#hasGone && this.#steps.hasEnded && !this.#isAwaited();
     const last = steps.at(-1);
-    if (quiet && last?.do === 'end') steps[steps.length - 1] = { ...last, tell: false };
-    const transfer = this.#transfer;
-    if (transfer.length > 0) this.#transfer = [];
-    this.#side.send({ kind: 'steps', id: this.id, steps }, transfer);
-    if (quiet && last?.do === 'end') this.#finish();
-  };
+    if (isLast && last?.do === 'end') steps[steps.length - 1] = { ...last, tell: false };
+    this.#side.send({ kind: 'steps', id: this.id, steps }, this.#outbox.takeTransfer());
+    if (isLast && last?.do === 'end') this.#finish();
+  }
+
+  #pushChanges(): void {
+    const changes = this.#changes();
+    if (changes !== null) this.#push({ do: 'change', changes });
+  }
 
   #changes(): Changes | null {
     const encoder = new Encoder(this.refs);
     const lose = (error: CannotTravel): void => this.#lose(error);
-    const req = this.#given.req.changes(encoder, this.#ended, lose);
-    const res = this.#given.res.changes(encoder, this.#ended, lose);
+    const hasEnded = this.#steps.hasEnded;
+    this.#paths = null;
+    this.#isComparing = true;
+    const req = this.#given.req.changes(encoder, hasEnded, lose);
+    const res = this.#given.res.changes(encoder, hasEnded, lose);
+    this.#isComparing = false;
+    this.#paths = null;
+    this.#given.req.accept(req);
+    this.#given.res.accept(res);
     const reqHeaders = this.#changedHeaders();
     return req === null && res === null && reqHeaders === null ? null : { req, res, reqHeaders, fixes: encoder.fixes };
   }
 
   /** The response has ended: it is served. Else somebody at home may need what he would not find there. */
   #lose({ path, why }: CannotTravel): void {
-    if (this.#ended && !this.#handedOn) this.#steps.push({ do: 'lost', what: path, why });
+    if (this.#over || (this.#steps.hasEnded && !this.#handedOn)) this.#outbox.push({ do: 'lost', what: path, why });
     else this.#giveUp(path, why);
   }
 
@@ -388,7 +370,8 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   /** Does anybody wait for what only home knows: that all was sent, that the connection is gone? */
   #isAwaited(): boolean {
     const { req, res } = this;
-    if (this.#callbacks.size > 0 || this.#told >= 0) return true;
+    if (this.#steps.hasCallbacks || this.#told >= 0) return true;
+    if (!this.#hasWholeBody && req.listenerCount('end') > 0) return true;
     // One listener is ours.
     if (res.listenerCount('finish') > 1 || res.listenerCount('close') > 0) return true;
     return req.listenerCount('close') > 0 || req.listenerCount('aborted') > 0 || req.listenerCount('error') > 0;
@@ -400,9 +383,9 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   }
 
   #giveUp(what: string, why: string): void {
-    if (this.#failed || this.#over) return;
+    if (this.#failed || (this.#over && !this.#hasGone)) return;
     this.#failed = true;
-    this.#steps = [];
+    this.#outbox.takeSteps();
     this.#side.send({ kind: 'cannot-travel', id: this.id, what, why }, []);
     this.#close();
   }
@@ -410,17 +393,41 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   #close(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#side.closed(this.id);
+    this.#side.closed(this.id, this.#lateness());
+  }
+
+  #lateness(): Lateness {
+    if (this.#failed) return 'never';
+    if (!this.#handedOn && this.#hasGone) return 'while-held';
+    return this.#isPending ? 'until-settled' : 'never';
   }
 
   // --- the body -------------------------------------------------------------------------------------------------------
 
   pull(): void {
-    if (this.#over || this.req.complete) return;
+    if (this.#over || this.#hasWholeBody) return;
     const taken = this.#received - this.req.readableLength;
     if (this.#told >= 0 && taken - this.#told < WINDOW / 2) return;
     this.#told = taken;
     this.#side.send({ kind: 'pull', id: this.id, taken }, []);
+  }
+
+  /** That there is no body was found out by reading: whoever comes next must find that it has been. */
+  #tellEnd(): void {
+    const { req } = this;
+    if (!this.#hasNoBody || this.#told >= 0 || !(req.readableEnded || req.readableFlowing === true)) return;
+    this.#told = 0;
+    this.#side.send({ kind: 'pull', id: this.id, taken: 0 }, []);
+  }
+
+  #takeBody(chunks: readonly Uint8Array[], trailers: readonly string[] | null): void {
+    for (const chunk of chunks) {
+      this.#received += chunk.byteLength;
+      this.req.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    }
+    if (trailers === null || this.#hasWholeBody) return;
+    this.#hasWholeBody = true;
+    endRequest(this.req, trailers);
   }
 
   // --- from home ------------------------------------------------------------------------------------------------------
@@ -431,16 +438,19 @@ export class ReplicaExchange implements Recorder, SocketOwner {
       case 'body':
         return this.#takeBody(message.chunks, message.trailers);
       case 'drain':
-        return this.#drain();
+        this.#socket.drained();
+        return drain(this.res);
       case 'called':
-        return this.#called(message.callback, message.failed);
+        return this.#steps.called(message.callback, message.failed);
       case 'timeout':
         return this.#timeout();
       case 'finish':
         this.#finishedAtHome(message.response);
+        // Nobody reads the rest of it; Node does away with it and says that it has ended.
+        if (message.isComplete && !this.#hasWholeBody) this.#takeBody([], []);
         return this.#finish();
       case 'close':
-        return this.#abort();
+        return this.#abort(message);
     }
   }
 
@@ -448,35 +458,10 @@ export class ReplicaExchange implements Recorder, SocketOwner {
   #finishedAtHome(state: ResponseState): void {
     const { res } = this;
     if (res.writableEnded) return;
-    this.#quiet = true;
+    this.#steps.isQuiet = true;
     if (!res.headersSent) setResponse(res, state);
     catchUp(res, 'ended');
-    this.#atEnd = this.#socket.takeCallbacks();
-  }
-
-  #takeBody(chunks: readonly Uint8Array[], trailers: readonly string[] | null): void {
-    for (const chunk of chunks) {
-      this.#received += chunk.byteLength;
-      this.req.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    }
-    if (trailers === null) return;
-    this.req.complete = true;
-    this.req._addHeaderLines(trailers, trailers.length);
-    this.req.push(null);
-  }
-
-  #drain(): void {
-    const { res } = this;
-    this.#socket.drained();
-    if (res.writableEnded || NEED_DRAIN === undefined || Reflect.get(res, NEED_DRAIN) !== true) return;
-    Reflect.set(res, NEED_DRAIN, false);
-    res.emit('drain');
-  }
-
-  #called(id: number, failed: boolean): void {
-    const callbacks = this.#callbacks.get(id) ?? [];
-    this.#callbacks.delete(id);
-    for (const callback of callbacks) callback(failed ? new Error('the connection was closed') : null);
+    this.#steps.takeEnd();
   }
 
   #timeout(): void {
@@ -486,68 +471,38 @@ export class ReplicaExchange implements Recorder, SocketOwner {
 
   #finish(): void {
     this.#close();
+    this.#steps.isQuiet = true;
     this.#socket.drained();
-    for (const callbacks of this.#callbacks.values()) for (const callback of callbacks) callback(null);
-    // Of a response that home has ended, nothing has been written here.
-    if (this.#atEnd.length === 0) process.nextTick(() => this.res.emit('finish'));
-    else process.nextTick(runAll, this.#atEnd);
+    this.#steps.finish();
   }
 
-  /** What Node's server does when a response has been sent; it comes before what the app listens with. */
+  /** It comes before what the app listens with. */
   readonly #onFinish = (): void => {
-    const { req, res } = this;
-    this.#over = true;
-    const state: unknown = Reflect.get(req, '_readableState');
-    const resumes = typeof state === 'object' && state !== null && Reflect.get(state, 'resumeScheduled') === true;
-    if (Reflect.get(req, '_consuming') !== true && !resumes) req._dump();
-    if (res.socket !== null) res.detachSocket(this.#socket);
-    process.nextTick(closeResponse, res);
+    this.#close();
+    closeAfterFinish(this.req, this.res, this.#socket);
   };
 
-  #abort(): void {
+  /** What is done to the response from here on fails as it does at home, and is still told. */
+  #abort({ isComplete, error }: Extract<ToReplica, { kind: 'close' }>): void {
+    this.#hasGone = true;
     this.#close();
-    const error: Error & { code?: string } = new Error('aborted');
-    error.code = 'ECONNRESET';
-    this.#socket.destroy();
-    if (!this.req.readableEnded || !this.req.complete) this.req.destroy(error);
-    else this.req.destroy();
+    this.req.complete = isComplete;
+    abort(this.req, this.#socket, error && Object.assign(new Error(error.message), { code: error.code }));
   }
 }
 
-declare module 'node:http' {
-  interface IncomingMessage {
-    _dump(): void;
+/** Who catches or logs an error reads its name, message and stack. */
+function plainError(value: unknown): unknown {
+  if (!(value instanceof Error)) return String(value);
+  const { name, message, stack } = value;
+  const plain = new Error(message);
+  for (const [key, text] of Object.entries({ name, stack })) {
+    Object.defineProperty(plain, key, { value: text, writable: true, configurable: true });
   }
-}
-
-function runAll(callbacks: readonly ((error?: Error | null) => void)[]): void {
-  for (const callback of callbacks) callback(null);
-}
-
-function closeResponse(res: ServerResponse): void {
-  if (res.closed) return;
-  res.destroyed = true;
-  Reflect.set(res, '_closed', true);
-  res.emit('close');
-}
-
-function readAgain(res: ServerResponse, before: ResponseState): ResponseState {
-  const { statusCode, statusMessage, flags, set } = headChange(res, { ...before, headers: [] });
-  return { statusCode, statusMessage, headers: set, flags };
+  return plain;
 }
 
 function sameEntries(before: { readonly [name: string]: unknown }, now: { readonly [name: string]: unknown }): boolean {
   const names = Object.keys(now);
   return names.length === Object.keys(before).length && names.every((name) => before[name] === now[name]);
-}
-
-/** Status, headers and hints as Node takes them: lists or objects of texts. */
-function plainArgument(arg: unknown): unknown {
-  if (Array.isArray(arg)) return arg.map(plainArgument);
-  if (typeof arg !== 'object' || arg === null)
-    return typeof arg === 'function' || typeof arg === 'symbol' ? String(arg) : arg;
-  if (arg instanceof Uint8Array) return Buffer.from(arg).toString('latin1');
-  const plain: { [name: string]: unknown } = {};
-  for (const [name, value] of Object.entries(arg)) plain[name] = plainArgument(value);
-  return plain;
 }

@@ -4,6 +4,7 @@
  */
 import { callHandler, type Handler } from './call-handler.js';
 import type { Outcome } from './home-exchange.js';
+import { isPromised } from './promised.js';
 import { type Below, mendStack } from './stack.js';
 
 /** `req`, `res` and, if there is one, `next` are the last of `args`. */
@@ -13,15 +14,22 @@ export function runAtHome(
   args: readonly unknown[],
   below: Below,
   settle: (outcome: Outcome) => void,
-): void {
+): unknown {
   const next = args.at(-1);
+  const req = args.at(typeof next === 'function' ? -3 : -2);
   const given = typeof next === 'function' ? [...args.slice(0, -1), mending(next, below)] : [...args];
-  const restore = typeof next === 'function' ? mendOwnNext(args.at(-3), below) : undefined;
+  const fail = (kind: 'threw' | 'rejected', error: unknown): void => {
+    mendStack(error, below);
+    settle({ kind, error });
+  };
+  const restore = typeof next === 'function' ? mendOwnNext(req, below) : undefined;
   try {
     const result = callHandler(handler, receiver, given);
-    if (isThenable(result)) result.then(undefined, (error: unknown) => settle({ kind: 'rejected', error }));
+    if (isPromised(result, req)) result.then(undefined, (error: unknown) => fail('rejected', error));
+    return result;
   } catch (error) {
-    settle({ kind: 'threw', error });
+    fail('threw', error);
+    return undefined;
   } finally {
     restore?.();
   }
@@ -41,11 +49,7 @@ function mendOwnNext(req: unknown, below: Below): (() => void) | undefined {
 
 function mending(next: object, below: Below): (...args: unknown[]) => unknown {
   return (...args) => {
-    mendStack(args[0], below.frames);
+    mendStack(args[0], below);
     return typeof next === 'function' ? next(...args) : undefined;
   };
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
 }

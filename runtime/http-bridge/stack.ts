@@ -16,11 +16,16 @@ function isOurs(line: string, file = ''): boolean {
   return line.includes(BUILT + file) || line.includes(WRITTEN + file);
 }
 
-/** While a chain goes on because a replica said so: what would be below it. */
-let resumed: Below | null = null;
+/** Frames that would be below others. */
+export interface Frames {
+  readonly frames: readonly string[];
+}
 
-/** What `go` calls looks as if it were called where the handler was called. */
-export function resumeAbove(below: Below | null, go: () => void): void {
+/** While a chain goes on because a replica said so: what would be below it. */
+let resumed: Frames | null = null;
+
+/** What `go` calls looks as if it were called where the handler was called, or by the handler. */
+export function resumeAbove(below: Frames | null, go: () => void): void {
   const before = resumed;
   resumed = below;
   try {
@@ -31,46 +36,104 @@ export function resumeAbove(below: Below | null, go: () => void): void {
 }
 
 /** Frames below the one of `stub`, as text. Taken when a handler is sent away, so it has to be cheap: one capture. */
-export class Below {
+export class Below implements Frames {
   readonly #holder: { stack?: string } = {};
   readonly #parent = resumed;
+  readonly #stub: object;
+  readonly #receiver: unknown;
 
-  constructor(stub: (...args: unknown[]) => unknown) {
+  constructor(stub: (...args: unknown[]) => unknown, receiver?: unknown) {
+    this.#stub = stub;
+    this.#receiver = receiver;
     Error.captureStackTrace(this.#holder, stub);
+  }
+
+  /** How V8 names a function that was called as a method of an object, as routers without classes do. */
+  named(line: string): string {
+    const receiver = this.#receiver;
+    if (typeof receiver !== 'object' || receiver === null || receiver === globalThis) return line;
+    const key = Object.keys(receiver).find((name) => {
+      const found = Object.getOwnPropertyDescriptor(receiver, name);
+      // A stub may be behind an accessor, which is not to be asked for nothing.
+      return found?.value === this.#stub || found?.get !== undefined;
+    });
+    const [, name = '', place] = /^\s+at (?:(?:Object\.)?(\S+) )?\(?(.*?)\)?$/.exec(line) ?? [];
+    if (key === undefined || place === undefined) return line;
+    const isNameless = name === '' || name === '<anonymous>';
+    return `    at Object.${isNameless ? key : name === key ? name : `${name} [as ${key}]`} (${place})`;
+  }
+
+  /** With frames of the handler on top. */
+  under(frames: readonly string[]): Frames {
+    const below = this;
+    return {
+      get frames() {
+        return [...frames.slice(0, -1), ...frames.slice(-1).map((line) => below.named(line)), ...below.frames];
+      },
+    };
   }
 
   /** V8 writes the text when it is asked for. */
   get frames(): readonly string[] {
     const lines = String(this.#holder.stack).split('\n').filter(isFrame);
-    const ours = lines.findIndex((line) => isOurs(line));
-    return ours === -1 ? lines : [...lines.slice(0, ours), ...(this.#parent?.frames ?? [])];
+    const resuming = lines.findIndex(isResuming);
+    const own = (resuming === -1 ? lines : lines.slice(0, resuming)).filter((line) => !isOurs(line));
+    return [...own, ...(this.#parent?.frames ?? [])];
   }
 }
 
-export function mendStack(error: unknown, below: readonly string[], seen = new Set<unknown>()): void {
+const NOTHING: Frames & Pick<Below, 'named'> = { frames: [], named: (line) => line };
+
+/** Frames of the app above the call of `next`, without what called the handler. */
+export function framesOfCall(next: (...args: unknown[]) => unknown): readonly string[] {
+  const limit = Error.stackTraceLimit;
+  if (!(limit > 0)) return [];
+  const holder: { stack?: string } = {};
+  // Handlers call it themselves, or from a function or two of their own.
+  Error.stackTraceLimit = Math.min(limit, MOST_OF_CALL);
+  Error.captureStackTrace(holder, next);
+  Error.stackTraceLimit = limit;
+  const lines = String(holder.stack).split('\n').filter(isFrame);
+  const ours = lines.findIndex((line) => isOurs(line));
+  return ours === -1 ? lines : lines.slice(0, ours);
+}
+
+const MOST_OF_CALL = 5;
+
+export function mendStack(error: unknown, below: Below | undefined, seen = new Set<unknown>()): void {
   if (!types.isNativeError(error) || seen.has(error)) return;
   seen.add(error);
   mendStack(error.cause, below, seen);
+  const others: unknown = Reflect.get(error, 'errors');
+  if (Array.isArray(others)) for (const other of others) mendStack(other, below, seen);
   if (typeof error.stack !== 'string' || !isOurs(error.stack)) return;
-  const stack = mended(error.stack.split('\n'), below).join('\n');
+  const stack = mended(error.stack.split('\n'), below ?? NOTHING).join('\n');
   const found = Object.getOwnPropertyDescriptor(error, 'stack');
   if (found?.writable === true || found?.set !== undefined) error.stack = stack;
 }
 
-function mended(lines: readonly string[], below: readonly string[]): readonly string[] {
+function mended(lines: readonly string[], below: typeof NOTHING): readonly string[] {
   const call = lines.findIndex((line) => isFrame(line) && isOurs(line, `${BRIDGE}call-handler.`));
   const own = (call === -1 ? lines : lines.slice(0, call)).filter((line) => !isFrame(line) || !isOurs(line));
   if (call === -1) return withoutResumed(own, lines);
+  // The handler's own frame is the last.
+  const last = own.length - 1;
+  if (isFrame(own[last] ?? '')) own[last] = below.named(own[last] ?? '');
   const room = Error.stackTraceLimit - own.filter(isFrame).length;
-  return [...own, ...below.slice(0, Math.max(room, 0))];
+  return [...own, ...below.frames.slice(0, Math.max(room, 0))];
 }
 
 /** An error of a chain that goes on at home ends in our frames and what called them. */
 function withoutResumed(own: readonly string[], lines: readonly string[]): readonly string[] {
-  const ours = lines.findIndex((line) => isFrame(line) && isOurs(line, `${BRIDGE}home-exchange.`));
+  const ours = lines.findIndex(isResuming);
   return ours === -1
     ? own
     : own.slice(0, lines.slice(0, ours).filter((line) => !isFrame(line) || !isOurs(line)).length);
+}
+
+/** The frame of `resumeAbove`. */
+function isResuming(line: string): boolean {
+  return isFrame(line) && isOurs(line, `${BRIDGE}stack.`);
 }
 
 function isFrame(line: string): boolean {

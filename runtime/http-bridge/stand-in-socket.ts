@@ -39,6 +39,7 @@ export interface SocketOwner {
   pull(): void;
   setTimeout(ms: number, listener: (() => void) | undefined): void;
   option(method: 'setNoDelay' | 'setKeepAlive', args: unknown[]): void;
+  /** Home destroys the real one, and tells when that is closed. */
   destroyed(error: Error | null): void;
 }
 
@@ -46,6 +47,7 @@ export class StandInSocket extends Socket {
   readonly #owner: SocketOwner;
   readonly #connection: Connection;
   #pending = 0;
+  #isClosed = false;
   /** Those of the call that is being made, and of the response's end. */
   #callbacks: Written[] = [];
 
@@ -108,7 +110,8 @@ export class StandInSocket extends Socket {
       set() {},
       configurable: true,
     });
-    get('writableLength', (socket) => socket.#pending);
+    // A little is taken by the system at once.
+    get('writableLength', (socket) => (socket.#pending < HIGH_WATER_MARK ? 0 : socket.#pending));
     for (const name of AT_HOME) {
       Object.defineProperty(StandInSocket.prototype, name, {
         get(this: StandInSocket) {
@@ -191,9 +194,15 @@ export class StandInSocket extends Socket {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#owner.destroyed(error);
     // Home's server takes the error. Sockets tell by themselves that they are closed.
     callback(null);
-    process.nextTick(() => this.emit('close', error !== null));
+    if (!this.#isClosed) this.#owner.destroyed(error);
+  }
+
+  /** Home's connection is closed: whoever listens is told at once. */
+  close(hadError: boolean): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.emit('close', hadError);
   }
 }

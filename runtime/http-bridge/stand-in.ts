@@ -3,9 +3,9 @@
  * Gives: a request and a response of Node with the prototypes of the app's own, in the state in which home's are.
  */
 import { IncomingMessage, ServerResponse } from 'node:http';
-import { genuine } from './genuine.js';
+import { genuine, NEED_DRAIN } from './genuine.js';
 import { setResponse } from './headers.js';
-import type { BodyState, Envelope } from './messages.js';
+import type { BodyState, Envelope, Gone } from './messages.js';
 import type { StandInSocket } from './stand-in-socket.js';
 
 export function makeRequest(envelope: Envelope, socket: StandInSocket): IncomingMessage {
@@ -19,7 +19,9 @@ export function makeRequest(envelope: Envelope, socket: StandInSocket): Incoming
   req.upgrade = false;
   const method = envelope.req.values[envelope.req.names.indexOf('method')];
   if (typeof method === 'string') req.method = method;
-  setBody(req, envelope.body, envelope.rawTrailers);
+  req.complete = envelope.isComplete;
+  if (envelope.gone === null) setBody(req, envelope.body, envelope.rawTrailers);
+  else setGone(req, envelope.gone, envelope.rawTrailers);
   return req;
 }
 
@@ -27,6 +29,7 @@ declare module 'node:http' {
   interface IncomingMessage {
     upgrade: boolean | null;
     _addHeaderLines(headers: readonly string[], count: number): void;
+    _dump(): void;
   }
 }
 
@@ -36,21 +39,46 @@ function setRawHeaders(req: IncomingMessage, raw: readonly string[]): void {
 
 function setBody(req: IncomingMessage, body: BodyState, trailers: readonly string[]): void {
   if (body === 'stream') return;
-  req.complete = true;
   req.rawTrailers = [...trailers];
   if (body === 'none') {
+    // As the parser does when the listener has returned.
+    if (!req.complete) process.nextTick(complete, req);
     req.push(null);
     return;
   }
+  setState(req, ['ended', 'endEmitted', 'destroyed', 'closed', 'closeEmitted']);
+}
+
+function complete(req: IncomingMessage): void {
+  req.complete = true;
+}
+
+function setState(req: IncomingMessage, names: readonly string[]): void {
   const state: unknown = Reflect.get(req, '_readableState');
   if (typeof state !== 'object' || state === null) return;
-  for (const name of ['ended', 'endEmitted', 'destroyed', 'closed', 'closeEmitted']) Reflect.set(state, name, true);
+  for (const name of names) Reflect.set(state, name, true);
+}
+
+/** The client went away before: all events of that are over. */
+function setGone(req: IncomingMessage, { hasEnded, hasError }: Gone, trailers: readonly string[]): void {
+  req.rawTrailers = [...trailers];
+  req.aborted = true;
+  setState(req, ['destroyed', 'closed', 'closeEmitted', ...(hasEnded ? ['ended', 'endEmitted'] : [])]);
+  if (!hasError) return;
+  const state: unknown = Reflect.get(req, '_readableState');
+  if (typeof state !== 'object' || state === null) return;
+  Reflect.set(state, 'errored', abortError());
+  Reflect.set(state, 'errorEmitted', true);
 }
 
 export function makeResponse(envelope: Envelope, req: IncomingMessage, socket: StandInSocket): ServerResponse {
   const res = new ServerResponse(req);
   setResponse(res, envelope.response);
   res.assignSocket(socket);
+  if (envelope.gone === null) return res;
+  Reflect.set(socket, 'destroyed', true);
+  res.destroyed = true;
+  Reflect.set(res, '_closed', true);
   return res;
 }
 
@@ -62,6 +90,53 @@ export function catchUp(res: ServerResponse, progress: Envelope['progress']): vo
     genuine.flushHeaders.call(res);
   }
   if (progress === 'ended') Reflect.apply(genuine.end, res, []);
+}
+
+// --- what home tells later ----------------------------------------------------------------------------------------------
+
+export function endRequest(req: IncomingMessage, trailers: readonly string[]): void {
+  req.complete = true;
+  req._addHeaderLines(trailers, trailers.length);
+  req.push(null);
+}
+
+export function drain(res: ServerResponse): void {
+  if (res.writableEnded || NEED_DRAIN === undefined || Reflect.get(res, NEED_DRAIN) !== true) return;
+  Reflect.set(res, NEED_DRAIN, false);
+  res.emit('drain');
+}
+
+/** What Node's server does when a response has been sent. */
+export function closeAfterFinish(req: IncomingMessage, res: ServerResponse, socket: StandInSocket): void {
+  const state: unknown = Reflect.get(req, '_readableState');
+  const resumes = typeof state === 'object' && state !== null && Reflect.get(state, 'resumeScheduled') === true;
+  if (Reflect.get(req, '_consuming') !== true && !resumes) req._dump();
+  if (res.socket !== null) res.detachSocket(socket);
+  process.nextTick(closeResponse, res);
+}
+
+function closeResponse(res: ServerResponse): void {
+  if (res.closed) return;
+  res.destroyed = true;
+  Reflect.set(res, '_closed', true);
+  res.emit('close');
+}
+
+/** What it does when the connection is gone. */
+export function abort(req: IncomingMessage, socket: StandInSocket, error: Error | null): void {
+  Reflect.set(socket, 'destroyed', true);
+  if (error !== null && socket.listenerCount('error') > 0) socket.emit('error', error);
+  if (!req.destroyed) {
+    if (!req.readableEnded || !req.complete) req.destroy(abortError());
+    else req.destroy();
+  }
+  socket.close(error !== null);
+}
+
+function abortError(): Error {
+  const error: Error & { code?: string } = new Error('aborted');
+  error.code = 'ECONNRESET';
+  return error;
 }
 
 /** As Express does when a request enters an app. */

@@ -98,6 +98,8 @@ class Home {
   readonly outcomes: Outcome[] = [];
   readonly messages = { toReplica: 0, toHome: 0, open: 0 };
   readonly table = new Map<number, HomeExchange>();
+  /** Of what is over something may come late. */
+  readonly #over = new Map<number, HomeExchange>();
   #last = 0;
 
   constructor(
@@ -107,7 +109,7 @@ class Home {
   ) {
     port.on('message', (message: ToHome) => {
       this.messages.toHome++;
-      this.table.get(message.id)?.receive(message);
+      (this.table.get(message.id) ?? this.#over.get(message.id))?.receive(message);
     });
     port.unref();
   }
@@ -138,7 +140,10 @@ class Home {
     let extra: Encoded;
     try {
       const id = ++this.#last;
-      const closed = (): void => void this.table.delete(id);
+      const closed = (): void => {
+        this.#over.set(id, exchange);
+        this.table.delete(id);
+      };
       const send = (message: ToReplica): void => this.#post(message);
       exchange = new HomeExchange({ id, req, res, next, app: this.names, below, send, settle, closed });
       this.table.set(id, exchange);
