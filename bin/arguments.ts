@@ -26,9 +26,9 @@ export function parseArguments(words: readonly string[]): Command {
   if (command === 'run') throw new BadInput(badValue('run', 'has to be the first word', 'write "fluxion run app.js"'));
   checkFlags(flags, command);
   if (command === 'verify') return verifyCommand(rest, flags);
+  if (command === 'explain') return explainCommand(rest, flags);
   const entry = onlyEntry(rest, command);
   const config = flags.get('--config') ?? null;
-  if (command === 'explain') return { kind: 'explain', entry, config, json: flags.has('--json') };
   return { kind: 'compile', entry, config, out: flags.get('--out') ?? null, emit: emitForm(flags.get('--emit')) };
 }
 
@@ -43,7 +43,15 @@ export type Command =
       /** Null where nothing is said: flx text, or nothing where the output goes to a folder. */
       readonly emit: EmitForm | null;
     }
-  | { readonly kind: 'explain'; readonly entry: string; readonly config: string | null; readonly json: boolean }
+  | {
+      readonly kind: 'explain';
+      readonly entry: string;
+      /** Of the app, which is only started to look at it. */
+      readonly args: readonly string[];
+      readonly config: string | null;
+      readonly json: boolean;
+      readonly live: boolean;
+    }
   | {
       readonly kind: 'verify';
       readonly entry: string;
@@ -100,6 +108,7 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--config', value: 'needed', command: 'compile' },
   { name: '--config', value: 'needed', command: 'explain' },
   { name: '--json', value: 'none', command: 'explain' },
+  { name: '--live', value: 'none', command: 'explain' },
   { name: '--requests', value: 'needed', command: 'verify' },
   { name: '--placement', value: 'needed', command: 'verify' },
   { name: '--threads', value: 'needed', command: 'verify' },
@@ -198,6 +207,14 @@ function onlyEntry(rest: readonly string[], command: CommandName): string {
   if (entry === undefined || entry === '') throw new BadInput(missingEntry(command));
   if (extra !== undefined) throw new BadInput(unexpectedArgument(extra, command));
   return entry;
+}
+
+function explainCommand(rest: readonly string[], flags: ReadonlyMap<string, string>): Command {
+  const live = flags.has('--live');
+  const entry = live ? (rest[0] ?? '') : onlyEntry(rest, 'explain');
+  if (entry === '') throw new BadInput(missingEntry('explain'));
+  const config = flags.get('--config') ?? null;
+  return { kind: 'explain', entry, args: rest.slice(1), config, json: flags.has('--json'), live };
 }
 
 function verifyCommand([entry, ...args]: readonly string[], flags: ReadonlyMap<string, string>): Command {

@@ -63,7 +63,9 @@ async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: s
 async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: string): Promise<Outcome> {
   const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
-  return { pieces: [withNewline(command.json ? printExplainJson(program) : printExplain(program))], diagnostics };
+  const link = command.live ? await (await import('./link-app.js')).linkApp(command, cwd) : null;
+  const text = command.json ? printExplainJson(program, link) : printExplain(program, link);
+  return { pieces: [withNewline(text)], diagnostics };
 }
 
 const DIFFERENT = 1;

@@ -87,12 +87,16 @@ Examples:
 what stays at home, and what would lift it.
 
 Usage: fluxion explain <entry> [--json]
+       fluxion explain --live [--json] <entry> [-- arguments of the app]
 
 Flags:
   --json            the same as data
+  --live            start the app, on a free port, look at what its routers hold, and stop it: what is said of handlers
+                    is then what the linker decides
 ${COMMON}
 Examples:
   fluxion explain app.js
   fluxion explain app.js --json
+  fluxion explain --live app.js
 `,
 };

@@ -7,6 +7,7 @@ import * as analyzer from './catalogue/analyzer.js';
 import * as cli from './catalogue/cli.js';
 import * as config from './catalogue/config.js';
 import * as flx from './catalogue/flx.js';
+import * as linker from './catalogue/linker.js';
 import * as pipeliner from './catalogue/pipeliner.js';
 import * as verify from './catalogue/verify.js';
 
@@ -14,6 +15,7 @@ export * from './catalogue/analyzer.js';
 export * from './catalogue/cli.js';
 export * from './catalogue/config.js';
 export * from './catalogue/flx.js';
+export * from './catalogue/linker.js';
 export * from './catalogue/pipeliner.js';
 export * from './catalogue/verify.js';
 
@@ -23,6 +25,7 @@ export const codesByPhase: { readonly [phase: string]: readonly string[] } = {
   cli: codesOf(cli),
   config: codesOf(config),
   flx: codesOf(flx),
+  linker: codesOf(linker),
   pipeliner: codesOf(pipeliner),
   verify: codesOf(verify),
 };

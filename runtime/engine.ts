@@ -17,6 +17,7 @@ import { FluxionFinder } from './link/find-fluxion.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link/link-home.js';
 import { pairSlots, remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
+import { Verdicts } from './link/verdicts.js';
 import { Log } from './log.js';
 import type { RemoteCut, RemoteSlot, ReplicaSetup, ToHome } from './messages.js';
 import { OwnerRuns } from './owner-runs.js';
@@ -66,6 +67,8 @@ class Engine {
   readonly #replicas: Replicas;
   readonly #servers: LinkedServer[] = [];
   readonly #listening: Server[] = [];
+  readonly #verdicts: Verdicts;
+  readonly #report: Report | null;
   #isAllHome = false;
   #hadReplica = false;
 
@@ -104,7 +107,12 @@ class Engine {
       fluxionOf: (id) => byId.get(id),
     });
     this.#hasCuts = link?.fluxions.some(({ movable, cut }) => movable && cut) ?? false;
-    const report = options.report === null ? null : new Report(options.report, this.#counts, this.#log);
+    const handlers = link?.fluxions.filter(({ kind, movable }) => kind === 'start' && movable) ?? [];
+    const verdicts = new Verdicts(handlers);
+    this.#verdicts = verdicts;
+    const report =
+      options.report === null ? null : new Report(options.report, this.#counts, () => verdicts.report(), this.#log);
+    this.#report = report;
     drainOnSignals({
       servers: () => this.#listening,
       isIdle: () => this.#dispatcher.isIdle,
@@ -133,6 +141,13 @@ class Engine {
     if (isMovable && isFirst) watch.watchLoads((file) => this.#mindUnknownFiles([file]));
     if (!isMovable) this.#log.info(`${linked.root}: all that it calls stays on the main thread`);
     if (isMovable && this.#context.options.placement === 'eager') this.#replicas.want();
+    if (!isMovable) this.#linked();
+  }
+
+  /** Nothing more is to be found out about what may move. */
+  #linked(): void {
+    this.#verdicts.done();
+    this.#report?.write();
   }
 
   /** Code that the compiler has not read may change anything. */
@@ -145,13 +160,23 @@ class Engine {
   }
 
   #placeStub(slot: LinkedSlot): boolean {
-    const { fluxion, kind } = slot;
+    const { fluxion } = slot;
+    const why = this.#staysBy(slot);
+    this.#verdicts.stays(slot, why);
     if (fluxion === null) return false;
-    const moves = fluxion.movable && kind === 'handler' && !this.#isAllHome;
+    const moves = fluxion.movable && why === null;
     if (!moves && this.#context.options.report === null) return false;
     if (moves) this.#stubs.place(slot, fluxion);
     else this.#stubs.count(slot, fluxion);
     return moves;
+  }
+
+  /** Null where nothing of the program's text, nor of what it runs with, keeps it home. */
+  #staysBy({ fluxion, kind }: LinkedSlot): string | null {
+    if (this.#isAllHome) return 'a module was loaded that the compiler has not seen';
+    if (kind === 'error') return 'handlers of errors run on the main thread';
+    if (kind === 'param') return 'handlers of parameters run on the main thread';
+    return fluxion?.why ?? null;
   }
 
   // --- replicas -------------------------------------------------------------------------------------------------------
@@ -202,9 +227,19 @@ class Engine {
       unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
     const equal = this.#equality(pairs.slots, slots, cuts);
     replica.slots = new Map([...pairs.slots].filter(([slot, key]) => !lacks(slot.fluxion) && equal.slots.has(key)));
+    for (const slot of all) {
+      if (replica.slots.has(slot)) this.#verdicts.moves(slot);
+      else if (slot.fluxion?.movable && this.#staysBy(slot) === null) {
+        const isThere = pairs.slots.has(slot);
+        if (!isThere) this.#verdicts.stays(slot, 'in a replica no router has it at the same place');
+        else if (lacks(slot.fluxion))
+          this.#verdicts.stays(slot, `${unconnected.join(', ')}: start-up connects, and a replica’s start-up does not`);
+      }
+    }
     replica.cuts = new Set([...equal.cuts].filter((id) => !lacks(this.#fluxionOf(id))));
     this.#counts.join(replica.id, { busy: () => replica.thread.busy(), memory: () => replica.memory });
     this.#hadReplica = true;
+    this.#linked();
     this.#dispatcher.pump();
   }
 
@@ -220,26 +255,29 @@ class Engine {
     const reflector = new Reflector();
     const reach = (this.#reach ??= new HomeReach(prepared.manifest, readLink(prepared.folder)));
     const remote = new Map(slots.map((slot) => [remoteKey(slot), slot.reached]));
-    for (const [{ own, fluxion }, key] of pairs) {
+    for (const [slot, key] of pairs) {
+      const { own, fluxion } = slot;
       const there = remote.get(key);
       if (fluxion === null || !there) continue;
-      if (this.#isSame(fluxion, reach.of(own, reflector), there)) equal.slots.add(key);
+      const different = this.#differsIn(fluxion, reach.of(own, reflector), there);
+      if (different === null) equal.slots.add(key);
+      else this.#verdicts.stays(slot, different);
     }
     for (const { id, reached } of cuts) {
       const [make, fluxion] = [loop.makes.get(id), this.#fluxionOf(id)];
       if (make === undefined || fluxion === undefined) continue;
-      if (this.#isSame(fluxion, reach.of(make, reflector), reached)) equal.cuts.add(id);
+      if (this.#differsIn(fluxion, reach.of(make, reflector), reached) === null) equal.cuts.add(id);
     }
     reflector.close();
     return equal;
   }
 
-  #isSame({ id, module, line }: LinkFluxion, here: Reached, there: Reached): boolean {
+  #differsIn({ id, module, line }: LinkFluxion, here: Reached, there: Reached): string | null {
     const different = findDifference(here, there);
-    if (different === null) return true;
-    const what = `"${different}" is not there what it is here`;
-    this.#log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: in a replica ${what}`);
-    return false;
+    if (different === null) return null;
+    const why = `in a replica "${different}" is not what it is here`;
+    this.#log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: ${why}`);
+    return why;
   }
 
   #weigh(message: unknown): void {
@@ -290,6 +328,7 @@ class Engine {
     const text = `no further thread can run this app beside the main one, ${consequence}: ${reason}`;
     if (this.#hadReplica) this.#log.warn(text);
     else this.#log.info(text);
+    this.#linked();
     this.#dispatcher.pump();
   }
 }

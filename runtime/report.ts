@@ -1,7 +1,8 @@
-/** What ran where, and what it cost: counted while the program runs, written as JSON on exit and on SIGUSR2. */
+/** What ran where, and what it cost: counted while the program runs, written as JSON when it is linked, on exit and on SIGUSR2. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
+import type { LinkReport } from '../flx/link-report.js';
 import type { Log } from './log.js';
 
 export interface LoopCount {
@@ -83,7 +84,7 @@ export class Counts {
     this.#requests.set(req, loop);
   }
 
-  print(): string {
+  print(link: LinkReport | null): string {
     for (const id of this.#gauges.keys()) this.#measure(id);
     const loops = [...this.#loops.values()].map((loop) => ({
       ...loop,
@@ -93,7 +94,7 @@ export class Counts {
     const fluxions = [...this.#fluxions.values()].map(({ cpuMs, waitMs, ...rest }) => {
       return { ...rest, cpuMs: round(cpuMs), waitMs: round(waitMs) };
     });
-    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus }, null, 2)}\n`;
+    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus, link }, null, 2)}\n`;
   }
 
   #loop(id: string): LoopCount {
@@ -110,15 +111,17 @@ export class Counts {
   }
 }
 
-/** Written on exit, whatever way, and each time SIGUSR2 comes. */
+/** Written on exit, whatever way, each time SIGUSR2 comes, and when it is known what may move. */
 export class Report {
   readonly #file: string;
   readonly #counts: Counts;
+  readonly #link: () => LinkReport | null;
   readonly #log: Log;
 
-  constructor(file: string, counts: Counts, log: Log) {
+  constructor(file: string, counts: Counts, link: () => LinkReport | null, log: Log) {
     this.#file = file;
     this.#counts = counts;
+    this.#link = link;
     this.#log = log;
     process.on('exit', () => this.write());
     process.on('SIGUSR2', () => this.write());
@@ -128,7 +131,7 @@ export class Report {
     try {
       // Whoever reads it, or kills us meanwhile, finds a whole report.
       const draft = `${this.#file}.${process.pid}`;
-      writeFileSync(draft, this.#counts.print());
+      writeFileSync(draft, this.#counts.print(this.#link()));
       renameSync(draft, this.#file);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

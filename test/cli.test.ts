@@ -20,6 +20,16 @@ const compile = (rest: object): Command => ({
   ...rest,
 });
 
+const explain = (rest: object): Command => ({
+  kind: 'explain',
+  entry: 'app.js',
+  args: [],
+  config: null,
+  json: false,
+  live: false,
+  ...rest,
+});
+
 test('what the words of a command line ask for', (t) => {
   const cases: readonly (readonly [string, Command])[] = [
     ['compile app.js', compile({})],
@@ -31,8 +41,10 @@ test('what the words of a command line ask for', (t) => {
     ['compile app.js --emit json --config c.js', compile({ emit: 'json', config: 'c.js' })],
     ['compile app.js --emit json --emit svg', compile({ emit: 'svg' })],
     ['compile -- -app.js', compile({ entry: '-app.js' })],
-    ['explain app.js', { kind: 'explain', entry: 'app.js', config: null, json: false }],
-    ['explain app.js --json', { kind: 'explain', entry: 'app.js', config: null, json: true }],
+    ['explain app.js', explain({})],
+    ['explain app.js --json', explain({ json: true })],
+    ['explain --live app.js -- -p 1', explain({ live: true, args: ['-p', '1'] })],
+    ['explain app.js --live --config c.js', explain({ live: true, config: 'c.js' })],
     ['--help', { kind: 'help', topic: null }],
     ['-h', { kind: 'help', topic: null }],
     ['explain --help', { kind: 'help', topic: 'explain' }],

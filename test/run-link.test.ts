@@ -1,4 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import test from 'ava';
+import { programFolder } from './support/drop-in.js';
+import { cliPath } from './support/run-cli.js';
 import { fluxionOf, runsAway, ServedApp, type ServeOptions } from './support/served-app.js';
 
 // Which functions of the live routers are which fluxions, and which of them may leave.
@@ -101,6 +105,45 @@ test('a module that the compiler has not read takes all home, from when it is lo
   app.child.kill('SIGUSR2');
   await app.says(/^loaded$/m);
   t.true((await app.many(20, () => '/most')).every(({ text }) => text === '2'));
+});
+
+test('explain --live: what the routers of the running app hold', (t) => {
+  const folder = programFolder(t, {
+    'app.js': `${BEGIN}
+      const waiting = new Promise(() => {});
+      app.use(express.json());
+      app.get('/free', (req, res) => { res.json(1); });
+      app.get('/waits', (req, res) => { res.json(typeof waiting); });
+      if (process.argv[2] === 'more') app.get('/more', (req, res) => { res.json(2); });
+      ${END}`,
+  });
+  const live = (...words: readonly string[]) =>
+    spawnSync(process.execPath, [cliPath, 'explain', '--live', '--json', ...words], { cwd: folder, encoding: 'utf8' });
+  const { stdout, status } = live('app.js');
+  t.is(status, 0);
+  const { routes, live: found } = JSON.parse(stdout);
+  const placements = Object.fromEntries(
+    routes.map(({ label, placements }: { label: string; placements: string[] }) => [label, placements.join()]),
+  );
+  t.deepEqual(placements, { 'GET /free': 'replicated', 'GET /waits': 'home', 'GET /more': 'home' });
+  t.deepEqual({ ...found, others: found.others.length }, { handlers: 3, own: 2, moving: 1, others: 1 });
+  t.true(stdout.includes('in a replica \\"waiting\\" is not what it is here'));
+  t.true(stdout.includes('no router of the running app calls it'));
+  t.is(JSON.parse(live('app.js', '--', 'more').stdout).live.moving, 2);
+});
+
+test('explain --live of an app that does not listen', (t) => {
+  const folder = programFolder(t, { 'app.js': "console.error('no database'); process.exit(3);" });
+  const { stderr, stdout, status } = spawnSync(
+    process.execPath,
+    [cliPath, 'explain', '--live', join(folder, 'app.js')],
+    {
+      encoding: 'utf8',
+    },
+  );
+  t.is(status, 2);
+  t.is(stdout, '');
+  t.regex(stderr, /it ended before it listened; it said:\n\s*no database/);
 });
 
 function sorted(numbers: readonly number[]): readonly number[] {

@@ -79,6 +79,13 @@ export const entryNotScript = defineDiagnostic('cli/entry-not-a-script', 'error'
   span: null,
 }));
 
+/** `said`: the end of what the app printed as errors. */
+export const liveFailed = defineDiagnostic('cli/live-failed', 'error', (entry: string, why: string, said: string) => ({
+  message: `the running app cannot be looked at: "${entry}" was started, and ${why}${said === '' ? '' : `; it said:\n${said}`}`,
+  lift: 'start it with "node" first to see what it needs: arguments behind "--", environment variables, a database',
+  span: null,
+}));
+
 export const badValue = defineDiagnostic('cli/bad-value', 'error', (flag: string, problem: string, lift: string) => ({
   message: `${flag}: ${problem}`,
   lift,

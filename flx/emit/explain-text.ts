@@ -5,16 +5,17 @@
  * An obstacle that is met a few times is told where it is met. One that is met more often is told once, further down,
  * under the mark by which the steps refer to it: a group's tag, or a number.
  */
+import type { LinkReport } from '../link-report.js';
 import type { FluxionId, Place, Reason, Unresolved } from '../program.js';
 import { BLANK, type Line, renderLines, row, text } from './explain-lines.js';
 import type { Chain, ChainCount, Explanation, Group, Step } from './explain-model.js';
 import { groupSentences, joinPlaces, listText, placeText, plural, shortenTo, variableLines } from './explain-words.js';
 
-export function explanationText(explanation: Explanation): string {
+export function explanationText(explanation: Explanation, link: LinkReport | null): string {
   const marks = new Marks([...explanation.routes, ...explanation.chains]);
   const byKind = (kind: Chain['kind']): readonly Chain[] => explanation.chains.filter((chain) => chain.kind === kind);
   return renderLines([
-    ...summaryLines(explanation),
+    ...summaryLines(explanation, link),
     ...chainSection('Routes', explanation.routes, marks),
     ...chainSection('Middleware', byKind('middleware'), marks),
     ...chainSection('Timers, listeners and other callbacks from outside', byKind('start'), marks),
@@ -28,7 +29,7 @@ export function explanationText(explanation: Explanation): string {
 
 // ----------------------------------------------------------------------------------------------------- summary
 
-function summaryLines({ entry, summary, routes, chains, unresolved }: Explanation): Line[] {
+function summaryLines({ entry, summary, routes, chains, unresolved }: Explanation, link: LinkReport | null): Line[] {
   const { total, replicated, group, home } = summary.fluxions;
   if (total === 0) return [text(`${entry}: no fluxions`)];
   const parts = [
@@ -40,9 +41,20 @@ function summaryLines({ entry, summary, routes, chains, unresolved }: Explanatio
   if (summary.routes.total > 0) lines.push(text(countText(summary.routes, 'route')));
   if (summary.middleware.total > 0) lines.push(text(countText(summary.middleware, 'middleware chain')));
   if (unresolved.length > 0) lines.push(text(`${plural(unresolved.length, 'rupture point')} unresolved`));
+  if (link !== null) lines.push(...liveLines(link));
   if (routes.length + chains.length > 0) lines.push(BLANK, ...LEGEND);
   return lines;
 }
+
+function liveLines({ handlers, own, moving, others }: LinkReport): Line[] {
+  const all = `${plural(handlers, 'function')} in its routers, ${own} of them the app’s own`;
+  const lines = [text(`as the running app is: ${all}; ${moving} can run on every loop`)];
+  if (others.length > 0)
+    lines.push(text(`of packages, on the main loop: ${shortenTo(others.join(', '), MOST_OTHERS)}`));
+  return lines;
+}
+
+const MOST_OTHERS = 600;
 
 const LEGEND: readonly Line[] = [
   text('replicated: on any loop; group: on the one loop of its group; home: on the main loop'),

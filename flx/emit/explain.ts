@@ -2,17 +2,20 @@
  * Reads: a FluxionProgram.
  * Gives: what `fluxion explain` prints, as text for people and as data; docs/json.md describes the latter.
  */
+import type { LinkReport } from '../link-report.js';
 import type { FluxionProgram } from '../program.js';
+import { withLinked } from './explain-live.js';
 import { type Chain, type Explanation, explain, type Group, type Step, type StepCut } from './explain-model.js';
 import { explanationText } from './explain-text.js';
 import { jsonText, placeJson, reasonJson, unresolvedJson, variableJson } from './json.js';
 
-export function printExplain(program: FluxionProgram): string {
-  return explanationText(explain(program));
+/** `link`: of the running app, where it was looked at. */
+export function printExplain(program: FluxionProgram, link: LinkReport | null = null): string {
+  return explanationText(explain(link === null ? program : withLinked(program, link)), link);
 }
 
-export function printExplainJson(program: FluxionProgram): string {
-  const explanation = explain(program);
+export function printExplainJson(program: FluxionProgram, link: LinkReport | null = null): string {
+  const explanation = explain(link === null ? program : withLinked(program, link));
   return jsonText({
     version: 1,
     entry: explanation.entry,
@@ -21,7 +24,12 @@ export function printExplainJson(program: FluxionProgram): string {
     chains: explanation.chains.map((chain) => ({ kind: chain.kind, ...chainJson(chain) })),
     groups: explanation.groups.map(groupJson),
     unresolved: explanation.unresolved.map(unresolvedJson),
+    ...(link === null ? {} : { live: liveJson(link) }),
   });
+}
+
+function liveJson({ handlers, own, moving, others }: LinkReport) {
+  return { handlers, own, moving, others };
 }
 
 function summaryJson({ summary, groups, unresolved }: Explanation) {

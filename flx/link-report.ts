@@ -1,0 +1,23 @@
+/**
+ * What the linker found in the running app: part of the report of `fluxion run`, and what `fluxion explain --live` shows.
+ */
+import type { FluxionId } from './program.js';
+
+export interface LinkReport {
+  /** False: some replica that was to tell has not started yet. */
+  readonly isDone: boolean;
+  /** Functions that the routers call for requests; those of the app; those that may run on a replica. */
+  readonly handlers: number;
+  readonly own: number;
+  readonly moving: number;
+  /** Of packages, by name and place. */
+  readonly others: readonly string[];
+  readonly fluxions: readonly LinkedFluxion[];
+}
+
+export interface LinkedFluxion {
+  readonly id: FluxionId;
+  readonly moves: boolean;
+  /** Why it stays home, or does in some of the places where it is called; empty where the program text says it all. */
+  readonly reasons: readonly string[];
+}

@@ -1,0 +1,62 @@
+/**
+ * What the linker found and decided, for the report and for `fluxion explain --live`: which of the functions that the running
+ * app's routers call are the app's own, which may leave home, and why the others may not.
+ */
+import type { LinkReport } from '../../flx/link-report.js';
+import type { LinkFluxion } from '../../flx/run-manifest.js';
+import type { LinkedSlot } from './link-home.js';
+
+export class Verdicts {
+  readonly #slots = new Map<LinkedSlot, string | null>();
+  readonly #moving = new Set<LinkedSlot>();
+  readonly #unfound: readonly LinkFluxion[];
+  #isDone = false;
+
+  /** `expected`: handlers that may move, if the routers call them. */
+  constructor(expected: readonly LinkFluxion[]) {
+    this.#unfound = expected;
+  }
+
+  stays(slot: LinkedSlot, why: string | null): void {
+    if (!this.#moving.has(slot)) this.#slots.set(slot, why);
+  }
+
+  moves(slot: LinkedSlot): void {
+    this.#slots.set(slot, null);
+    this.#moving.add(slot);
+  }
+
+  done(): void {
+    this.#isDone = true;
+  }
+
+  report(): LinkReport {
+    const all = [...this.#slots.keys()];
+    const ids = new Map<string, { moves: boolean; reasons: Set<string> }>();
+    for (const [slot, why] of this.#slots) {
+      const { fluxion } = slot;
+      if (fluxion === null) continue;
+      const known = ids.get(fluxion.id) ?? { moves: false, reasons: new Set() };
+      known.moves ||= this.#moving.has(slot);
+      if (why !== null) known.reasons.add(why);
+      ids.set(fluxion.id, known);
+    }
+    for (const { id } of this.#unfound) {
+      if (!ids.has(id)) ids.set(id, { moves: false, reasons: new Set(['no router of the running app calls it']) });
+    }
+    return {
+      isDone: this.#isDone,
+      handlers: all.length,
+      own: all.filter(({ fluxion }) => fluxion !== null).length,
+      moving: this.#moving.size,
+      others: [...new Set(all.filter(({ fluxion }) => fluxion === null).map(nameOf))],
+      fluxions: [...ids].map(([id, { moves, reasons }]) => ({ id, moves, reasons: [...reasons] })),
+    };
+  }
+}
+
+function nameOf({ fn, place }: LinkedSlot): string {
+  const name = fn.name === '' ? 'a function' : fn.name;
+  const at = place === null ? null : /node_modules\/.*$/.exec(place.url)?.[0].replace(/^node_modules\//, '');
+  return at == null ? name : `${name} (${at}:${place?.line})`;
+}
