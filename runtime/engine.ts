@@ -12,7 +12,7 @@ import { decode } from './codec.js';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
-import { findDifference, HomeReach, type Reached } from './link/compare.js';
+import { findDifference, freshReach, HomeReach, type Reached } from './link/compare.js';
 import { FluxionFinder } from './link/find-fluxion.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link/link-home.js';
 import { pairSlots, remoteKey } from './link/pair.js';
@@ -23,6 +23,7 @@ import type { RemoteCut, RemoteSlot, ReplicaSetup, ToHome } from './messages.js'
 import { OwnerRuns } from './owner-runs.js';
 import { type ReadyReplica, type Replica, Replicas } from './replicas.js';
 import { Counts, Report } from './report.js';
+import { divergenceText, lookAfterRequest, Sanitizer } from './sanitize.js';
 import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
@@ -212,7 +213,7 @@ class Engine {
     const { prepared, recorder } = this.#context;
     if (prepared === null || recorder === null) throw new Error('the program was not compiled');
     await recorder.settled();
-    return { folder: prepared.folder, record: recorder.take() };
+    return { folder: prepared.folder, record: recorder.take(), sanitize: this.#context.options.sanitize };
   }
 
   #started(replica: Replica, { slots, cuts, unconnected }: ReadyReplica): void {
@@ -238,6 +239,7 @@ class Engine {
     }
     replica.cuts = new Set([...equal.cuts].filter((id) => !lacks(this.#fluxionOf(id))));
     this.#counts.join(replica.id, { busy: () => replica.thread.busy(), memory: () => replica.memory });
+    this.#sanitizeHome(all.filter((slot) => replica.slots.has(slot)));
     this.#hadReplica = true;
     this.#linked();
     this.#dispatcher.pump();
@@ -280,6 +282,34 @@ class Engine {
     return why;
   }
 
+  // --- sanitize -------------------------------------------------------------------------------------------------------
+
+  /** What runs on replicas must stay as it was at home, too: it is what they were compared with. */
+  #sanitizeHome(moving: readonly LinkedSlot[]): void {
+    const { prepared, options } = this.#context;
+    if (!options.sanitize || prepared === null || this.#hadReplica) return;
+    const link = readLink(prepared.folder);
+    const reach = freshReach(prepared.manifest, link);
+    const watched = moving.flatMap(({ fluxion, own }) =>
+      fluxion === null ? [] : [{ fluxion, fn: own, reached: reach.of(own) }],
+    );
+    reach.close();
+    const sanitizer = new Sanitizer(watched, () => freshReach(prepared.manifest, link));
+    const look = (): void => {
+      for (const each of sanitizer.look()) this.#diverged(divergenceText('home', each));
+    };
+    for (const server of this.#listening) {
+      server.prependListener('request', (req, res) => lookAfterRequest(req, res, sanitizer, look));
+    }
+    process.on('exit', look);
+  }
+
+  #diverged(text: string): void {
+    this.#log.error(text);
+    // A test run that nobody reads ends as one that failed.
+    process.exitCode ||= 1;
+  }
+
   #weigh(message: unknown): void {
     this.#counts.bus.messages++;
     this.#counts.bus.bytes += weigh(message);
@@ -307,6 +337,9 @@ class Engine {
         return;
       case 'pong':
         replica.memory = message.memory;
+        return;
+      case 'diverged':
+        this.#diverged(message.text);
         return;
       case 'uncaught':
         emitUncaught(message);

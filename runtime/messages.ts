@@ -24,6 +24,7 @@ export interface ReplicaSetup {
   /** With start.json and link.json in it. */
   readonly folder: string;
   readonly record: StartupRecord;
+  readonly sanitize: boolean;
 }
 
 /** The first that a thread says, and the last before it can be given work or has to end. */
@@ -88,6 +89,8 @@ export type ToHome =
       readonly isLate: boolean;
     }
   | { readonly kind: 'pong'; readonly memory: number }
+  /** What was proven does not hold here. */
+  | { readonly kind: 'diverged'; readonly text: string }
   /** Something was done that the outside can see: none of these may be run again. */
   | { readonly kind: 'effect'; readonly effect: EffectKind; readonly what: string; readonly runs: readonly RunId[] }
   /** A message of a flow that is over could not be sent. */

@@ -18,7 +18,8 @@ interface FlagSpec {
   readonly name: string;
   /** What is to be done with a value: null where it is none of the flag's. */
   readonly read: (value: string, into: Writable) => boolean;
-  readonly takes: string;
+  /** Null for a flag that is there or not. */
+  readonly takes: string | null;
 }
 
 type Writable = { -readonly [key in keyof RunOptions]: RunOptions[key] };
@@ -34,6 +35,7 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--record', read: readRecord, takes: 'a file' },
   { name: '--log-level', read: readLevel, takes: 'one of: silent, error, warn, info, debug' },
   { name: '--max-block-ms', read: readBlock, takes: 'a number of milliseconds; 0 for no limit' },
+  { name: '--sanitize', read: readSanitize, takes: null },
   { name: '--overload', read: readOverload, takes: '"wait" or "503"' },
 ];
 
@@ -44,6 +46,7 @@ const DEFAULTS: RunOptions = {
   report: null,
   record: null,
   logLevel: 'warn',
+  sanitize: false,
   maxBlockMs: 30_000,
   overload: 'wait',
 };
@@ -89,6 +92,11 @@ function readBlock(value: string, into: Writable): boolean {
   return true;
 }
 
+function readSanitize(value: string, into: Writable): boolean {
+  into.sanitize = value === '1' || value === 'true';
+  return into.sanitize || value === '0' || value === 'false';
+}
+
 function readOverload(value: string, into: Writable): boolean {
   if (value !== 'wait' && value !== '503') return false;
   into.overload = value;
@@ -111,7 +119,8 @@ function readWords(words: readonly string[], env: NodeJS.ProcessEnv): RunWords |
     const name = equals === -1 ? word : word.slice(0, equals);
     const spec = FLAGS.find((flag) => flag.name === name);
     if (spec === undefined) return unknown(name);
-    const value = equals === -1 ? words[++at] : word.slice(equals + 1);
+    const attached = equals === -1 ? null : word.slice(equals + 1);
+    const value = attached ?? (spec.takes === null ? '1' : words[++at]);
     if (value === undefined || value === '') return bad(name, 'needs a value', spec);
     if (!spec.read(value, options)) return bad(name, `cannot be "${value}"`, spec);
   }
@@ -141,7 +150,12 @@ function unknown(flag: string): Problem {
 }
 
 function bad(flag: string, what: string, { takes }: FlagSpec): Problem {
-  return { kind: 'bad-value', flag, message: what, lift: `give it ${takes}` };
+  return {
+    kind: 'bad-value',
+    flag,
+    message: what,
+    lift: takes === null ? 'leave it out, or write 1' : `give it ${takes}`,
+  };
 }
 
 export = { readWords, readVariables };

@@ -15,7 +15,7 @@ import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
 import homeLoop from './home-loop.cjs';
 import { AppNames } from './link/app-names.js';
-import { makeReach, type Reached } from './link/compare.js';
+import { freshReach, makeReach, type Reached } from './link/compare.js';
 import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
 import { remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
@@ -32,6 +32,7 @@ import {
   type UncaughtEvent,
 } from './messages.js';
 import { ReplicaRuns } from './replica-runs.js';
+import { divergenceText, lookAfter, Sanitizer, type Watched } from './sanitize.js';
 import type { SwitchableLoop } from './types.js';
 import { sendWarnings } from './warnings.js';
 
@@ -79,14 +80,15 @@ async function start(
   const chance = firewall.misses.find(({ what, answer }) => answer === 'real' && RANDOM.test(what));
   if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
   const manifests = firewall.outside(() => ({ start: readManifest(setup.folder), link: readLink(setup.folder) }));
-  const { found, cuts } = firewall.outside(() => link(firewall, apps.stop(), loop, manifests));
+  const { found, cuts, watched } = firewall.outside(() => link(firewall, apps.stop(), loop, manifests));
   const names = new AppNames();
   for (const { root, stacks } of found) names.add(root, stacks.things);
 
   const listed = manifests.link.fluxions;
   const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
+  const handlers = new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks)));
   const runs = new ReplicaRuns({
-    handlers: new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks))),
+    handlers,
     loop,
     names,
     begun,
@@ -94,6 +96,14 @@ async function start(
     leaves: listed.some(({ movable, cut }) => !movable && cut),
     send: (message, transfer) => channel.send(message, transfer),
   });
+  if (setup.sanitize) {
+    const sanitizer = new Sanitizer(watched, () => freshReach(manifests.start, manifests.link));
+    const look = (): void => {
+      for (const each of firewall.outside(() => sanitizer.look()))
+        channel.send({ kind: 'diverged', text: divergenceText(setup.id, each) });
+    };
+    for (const [key, handler] of handlers) handlers.set(key, lookAfter(handler, sanitizer, look));
+  }
   lift(firewall, channel, runs);
   const slots = found.flatMap((each) => each.slots);
   const unconnected = findUnconnected(firewall);
@@ -151,11 +161,17 @@ function link(
   apps: readonly object[],
   { makes }: SwitchableLoop,
   { start, link }: Manifests,
-): { readonly found: readonly Found[]; readonly cuts: readonly RemoteCut[] } {
+): { readonly found: readonly Found[]; readonly cuts: readonly RemoteCut[]; readonly watched: readonly Watched[] } {
+  const watched: Watched[] = [];
   const reflector = new Reflector();
   const finder = new FluxionFinder(start, link);
   const reach = makeReach(reflector, start, link);
-  const reachedBy = (is: FoundFluxion | null): Reached | null => (is?.fluxion.movable ? reach(is.fn) : null);
+  const reachedBy = (is: FoundFluxion | null): Reached | null => {
+    if (!is?.fluxion.movable) return null;
+    const reached = reach(is.fn);
+    watched.push({ ...is, reached });
+    return reached;
+  };
   const withPlaces = (root: string, stacks: Stacks): Found => {
     const places = reflector.locate(stacks.slots.map(({ fn }) => fn));
     const slots = stacks.slots.flatMap(({ path, fn }, index) => {
@@ -172,7 +188,7 @@ function link(
   const movable = new Set(link.fluxions.flatMap(({ id, movable }) => (movable ? [id] : [])));
   const cuts = [...makes].flatMap(([id, make]) => (movable.has(id) ? [{ id, reached: reach(make) }] : []));
   reflector.close();
-  return { found, cuts };
+  return { found, cuts, watched };
 }
 
 function handlersOf(root: string, { slots }: Stacks): readonly (readonly [string, Handler])[] {

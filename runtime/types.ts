@@ -14,6 +14,8 @@ export interface RunOptions {
   /** Absolute: where requests are written to. */
   readonly record: string | null;
   readonly logLevel: LogLevel;
+  /** Look after each request whether what was proven holds. */
+  readonly sanitize: boolean;
   /** A replica that has not answered for so long is taken for lost; 0 waits for ever. */
   readonly maxBlockMs: number;
   /** What a request gets when every loop has as many as it may. */

@@ -107,6 +107,36 @@ test('a module that the compiler has not read takes all home, from when it is lo
   t.true((await app.many(20, () => '/most')).every(({ text }) => text === '2'));
 });
 
+test('sanitize: what was proven is looked at again, and said to be wrong where it is', async (t) => {
+  const flags = [...(EAGER.flags ?? []), '--sanitize'];
+  const files = {
+    'state.js': 'exports.most = 1;',
+    'plugins/late.js': "require('../state').most = 2;",
+    'app.js': `${BEGIN}
+      const state = require('./state');
+      let count = 0;
+      app.get('/most', (req, res) => { res.json(state.most); });
+      app.get('/count', (req, res) => { count += 1; res.json(count); });
+      process.on('SIGUSR2', () => {
+        module.constructor._load('./plugins/late', module);
+        console.log('loaded');
+      });
+      ${END}`,
+  };
+  const right = await ServedApp.serve(t, files, { ...EAGER, flags });
+  await right.many(10, (n) => (n % 2 === 0 ? '/most' : '/count'));
+  await right.report();
+  t.deepEqual([right.logged('error'), (await right.ended).code], [[], null]);
+
+  const wrong = await ServedApp.serve(t, files, { ...EAGER, flags });
+  wrong.child.kill('SIGUSR2');
+  await wrong.says(/^loaded$/m);
+  await wrong.get('/count');
+  await wrong.says(
+    /sanitize: "state", which "get_most" \(app\.js:\d+\) reads on every loop, has changed on home; .*GET \/count/,
+  );
+});
+
 test('explain --live: what the routers of the running app hold', (t) => {
   const folder = programFolder(t, {
     'app.js': `${BEGIN}

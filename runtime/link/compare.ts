@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import { Reach } from './reach.js';
-import type { Reflector } from './reflect.js';
+import { Reflector } from './reflect.js';
 
 /** Names and texts, as they cross between loops. */
 export type Reached = readonly (readonly [name: string, told: string])[];
@@ -19,6 +19,15 @@ export function makeReach(reflector: Reflector, start: StartManifest, link: Link
     changes: (url, name) => changing.get(idOf(url) ?? '')?.has(name) ?? false,
   });
   return (fn) => [...reach.of(fn)];
+}
+
+/** Knows nothing of what was there before. */
+export function freshReach(
+  start: StartManifest,
+  link: LinkManifest,
+): { readonly of: (fn: object) => Reached; close(): void } {
+  const reflector = new Reflector();
+  return { of: makeReach(reflector, start, link), close: () => reflector.close() };
 }
 
 /** Home's own, asked for once: start-up's constants do not change. */

@@ -151,9 +151,11 @@ export class Reach {
 
   #tellProperties(value: object, told: Told): string {
     const parts: string[] = [];
-    for (const key of Object.keys(value)) {
+    for (const key of Reflect.ownKeys(value)) {
       const found = Object.getOwnPropertyDescriptor(value, key);
-      parts.push(`${key}:${found !== undefined && 'value' in found ? this.#tell(found.value, told) : 'accessor'}`);
+      parts.push(
+        `${String(key)}:${found !== undefined && 'value' in found ? this.#tell(found.value, told) : 'accessor'}`,
+      );
     }
     return parts.join();
   }
