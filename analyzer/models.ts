@@ -67,6 +67,15 @@ export class Models {
     return this.#shape(full, name, null, null);
   }
 
+  /** Packages all of whose middleware may be made once for each loop. */
+  repeatable(): readonly string[] {
+    const isRepeatable = (model: PackageModel): boolean => {
+      const calls = JSON.stringify(model);
+      return MAKES_MIDDLEWARE.test(calls) && !REMEMBERS.test(calls);
+    };
+    return [...this.#packages.values()].filter(isRepeatable).map(({ name }) => name);
+  }
+
   /** It makes functions that call what they were made of, and nothing else. */
   wraps(name: string): boolean {
     return WRAPS.test(JSON.stringify(this.#packages.get(name)?.module ?? null));
@@ -287,3 +296,6 @@ export function registersNothing(call: Call, argumentCount: number): boolean {
 }
 
 const WRAPS = /"returns":"bound argument \d/;
+const MAKES_MIDDLEWARE = /"returns":"express\.Middleware"/;
+/** It has hidden state, or functions of the app, to which it comes by itself. */
+const REMEMBERS = /"stateful":true|"ruptures":/;

@@ -160,15 +160,24 @@ export interface FluxionProgram {
   readonly cuts: readonly Cut[];
   /** Fluxions that some stream from a fluxion placed elsewhere reaches without a cut: there, whoever runs upstream runs them too. */
   readonly uncut: readonly FluxionId[];
+  readonly link: LinkFacts;
+}
+
+/** What the text does not say, and the linker of the running program has to know. */
+export interface LinkFacts {
   /** Packages through which fluxions speak over the network; those that do not are left out. */
   readonly connects: readonly Connects[];
   /** Of fluxions that are one function of the source, made several times: what tells them apart in the running program. */
   readonly captures: readonly Captures[];
+  /** Packages whose middleware remembers nothing from one request to the next. */
+  readonly repeatable: readonly string[];
   /** Packages that wrap the app's functions and do nothing else (`asyncHandler(fn)`), so that these stand for the wrapped ones. */
   readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
   readonly passes: readonly Passes[];
 }
+
+export const noLinkFacts: LinkFacts = { connects: [], captures: [], repeatable: [], wrappers: [], passes: [] };
 
 /** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */
 export interface Passes {

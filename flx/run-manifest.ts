@@ -32,6 +32,8 @@ export interface LinkManifest {
   readonly changing: { readonly [module: ModuleId]: readonly string[] };
   /** For each module with an emitted text: [line, column, length] of what was put in, in terms of the original. */
   readonly inserts: { readonly [module: ModuleId]: readonly (readonly [number, number, number])[] };
+  /** Packages whose middleware may run on any loop: it remembers nothing from one request to the next. */
+  readonly repeatable: readonly string[];
   /** Packages whose functions stand for those of the app that they wrap. */
   readonly wrappers: readonly string[];
   /** What the emitted texts were made from, where that is not what is on disk. */
@@ -49,6 +51,8 @@ export interface LinkFluxion {
   readonly context: readonly string[];
   /** It is called for requests and may run on any loop: itself is free, and what goes on behind it is free or is cut off. */
   readonly movable: boolean;
+  /** It and all that goes on behind it may run on any loop, if nothing of its request runs on another. */
+  readonly whole: boolean;
   /** What keeps it home beside its placement; null where nothing does. */
   readonly why: string | null;
   /** Packages through which it, or what goes on behind it in place, speaks over the network. */

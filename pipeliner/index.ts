@@ -67,25 +67,28 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
     unresolved: listUnresolved(pipeline),
     sources: facts.modules.map(({ id, file, kind, text, codeStart }) => ({ id, file, kind, text, codeStart })),
     ...chooseCuts(pipeline, placed, messages, names),
-    connects: parts.list.flatMap((part) => {
-      const packages = connectsOf(part);
-      return packages.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), packages }];
-    }),
-    wrappers: [...new Set(pipeline.graph.externals.map(({ name }) => name))].filter((name) =>
-      pipeline.models.wraps(name),
-    ),
-    passes: listPasses(builder, placed),
-    captures: [...listCaptures(pipeline)].map(([part, variables]) => ({
-      fluxion: nameOf(builder, part.id),
-      variables,
-    })),
+    link: {
+      connects: parts.list.flatMap((part) => {
+        const packages = connectsOf(part);
+        return packages.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), packages }];
+      }),
+      repeatable: pipeline.models.repeatable(),
+      wrappers: [...new Set(pipeline.graph.externals.map(({ name }) => name))].filter((name) =>
+        pipeline.models.wraps(name),
+      ),
+      passes: listPasses(builder, placed),
+      captures: [...listCaptures(pipeline)].map(([part, variables]) => ({
+        fluxion: nameOf(builder, part.id),
+        variables,
+      })),
+    },
   };
 }
 
 function listPasses(
   builder: Builder,
   placed: ReadonlyMap<PartId, Pick<Fluxion, 'placement'>>,
-): FluxionProgram['passes'] {
+): FluxionProgram['link']['passes'] {
   const passes = new PassesOfParts(builder.pipeline);
   return builder.pipeline.parts.list.flatMap((part) => {
     if (placed.get(part.id)?.placement !== 'replicated') return [];

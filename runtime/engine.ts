@@ -7,7 +7,8 @@
 import type { Server } from 'node:http';
 import os from 'node:os';
 import process from 'node:process';
-import type { LinkFluxion, StartManifest } from '../flx/run-manifest.js';
+import type { LinkFluxion, LinkManifest, StartManifest } from '../flx/run-manifest.js';
+import { AcceptPlan } from './accept/plan.js';
 import { decode } from './codec.js';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
@@ -69,6 +70,8 @@ class Engine {
   readonly #servers: LinkedServer[] = [];
   readonly #listening: Server[] = [];
   readonly #verdicts: Verdicts;
+  /** Null where home accepts all connections, whatever comes. */
+  readonly #accept: AcceptPlan | null;
   readonly #report: Report | null;
   #isAllHome = false;
   #hadReplica = false;
@@ -108,6 +111,7 @@ class Engine {
       fluxionOf: (id) => byId.get(id),
     });
     this.#hasCuts = link?.fluxions.some(({ movable, cut }) => movable && cut) ?? false;
+    this.#accept = this.#planAccept(link);
     const handlers = link?.fluxions.filter(({ kind, movable }) => kind === 'start' && movable) ?? [];
     const verdicts = new Verdicts(handlers);
     this.#verdicts = verdicts;
@@ -139,6 +143,7 @@ class Engine {
       isMovable = true;
       this.#context.loop.decide(this.#stubs.cuts());
     }
+    this.#accept?.addServer(server, linked);
     if (isMovable && isFirst) watch.watchLoads((file) => this.#mindUnknownFiles([file]));
     if (!isMovable) this.#log.info(`${linked.root}: all that it calls stays on the main thread`);
     if (isMovable && this.#context.options.placement === 'eager') this.#replicas.want();
@@ -157,6 +162,7 @@ class Engine {
     if (unknown.length === 0 || this.#isAllHome) return;
     this.#isAllHome = true;
     this.#stubs.keepHome();
+    this.#accept?.end();
     this.#log.info(`everything stays on the main thread: ${unknown[0]} was loaded, and the compiler has not seen it`);
   }
 
@@ -178,6 +184,23 @@ class Engine {
     if (kind === 'error') return 'handlers of errors run on the main thread';
     if (kind === 'param') return 'handlers of parameters run on the main thread';
     return fluxion?.why ?? null;
+  }
+
+  /** What is recorded, reported by fluxion or looked at closely has to pass by here. */
+  #planAccept(link: LinkManifest | null): AcceptPlan | null {
+    const { prepared, options } = this.#context;
+    const { accept: mode, placement, record, sanitize } = options;
+    if (link === null || prepared === null || mode === 'home' || record !== null || sanitize) return null;
+    // Whoever says "eager" wants to see handlers move.
+    if (placement === 'eager' && mode === 'auto') return null;
+    return new AcceptPlan({
+      mode,
+      start: prepared.manifest,
+      link,
+      log: this.#log,
+      wanted: () => this.#replicas.want(),
+      hasHeavy: () => this.#stubs.hasHeavy(),
+    });
   }
 
   // --- replicas -------------------------------------------------------------------------------------------------------
@@ -213,10 +236,16 @@ class Engine {
     const { prepared, recorder } = this.#context;
     if (prepared === null || recorder === null) throw new Error('the program was not compiled');
     await recorder.settled();
-    return { folder: prepared.folder, record: recorder.take(), sanitize: this.#context.options.sanitize };
+    return {
+      folder: prepared.folder,
+      record: recorder.take(),
+      sanitize: this.#context.options.sanitize,
+      accepts: this.#accept !== null,
+    };
   }
 
-  #started(replica: Replica, { slots, cuts, unconnected }: ReadyReplica): void {
+  #started(replica: Replica, found: ReadyReplica): void {
+    const { slots, cuts, unconnected } = found;
     const all = this.#servers.flatMap((server) => server.slots);
     const pairs = pairSlots(all, slots);
     const names = this.#dispatcher.namesOf(replica);
@@ -227,6 +256,7 @@ class Engine {
     const lacks = (fluxion: LinkFluxion | undefined | null): boolean =>
       unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
     const equal = this.#equality(pairs.slots, slots, cuts);
+    this.#accept?.started(replica, found, pairs, (slot) => lacks(slot.fluxion));
     replica.slots = new Map([...pairs.slots].filter(([slot, key]) => !lacks(slot.fluxion) && equal.slots.has(key)));
     for (const slot of all) {
       if (replica.slots.has(slot)) this.#verdicts.moves(slot);
@@ -338,6 +368,10 @@ class Engine {
       case 'pong':
         replica.memory = message.memory;
         return;
+      case 'accepts':
+        this.#accept?.received(replica, message);
+        this.#counts.accepted(replica.id, this.#accept?.requestsOf(replica) ?? 0);
+        return;
       case 'diverged':
         this.#diverged(message.text);
         return;
@@ -351,6 +385,7 @@ class Engine {
 
   #gone(replica: Replica): void {
     this.#counts.leave(replica.id);
+    this.#accept?.gone(replica);
     this.#dispatcher.gone(replica);
   }
 

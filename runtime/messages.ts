@@ -2,7 +2,9 @@
  * All that crosses between home and a replica, one union per direction. What is not here does not cross; nothing of it
  * assumes that the two share memory.
  */
+
 import type { MessagePort } from 'node:worker_threads';
+import type { ServerSettings } from './accept/server-settings.js';
 import type { Encoded } from './codec.js';
 import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
 import type { Envelope, ToHome as ExchangeToHome, ToReplica as ExchangeToReplica } from './http-bridge/messages.js';
@@ -25,6 +27,8 @@ export interface ReplicaSetup {
   readonly folder: string;
   readonly record: StartupRecord;
   readonly sanitize: boolean;
+  /** It may have to serve whole connections. */
+  readonly accepts: boolean;
 }
 
 /** The first that a thread says, and the last before it can be given work or has to end. */
@@ -33,6 +37,7 @@ export type ReplicaStarted =
       readonly kind: 'ready';
       readonly slots: readonly RemoteSlot[];
       readonly cuts: readonly RemoteCut[];
+      readonly apps: readonly RemoteApp[];
       /** Packages whose connection start-up makes: here it was not made, and is not to be used. */
       readonly unconnected: readonly string[];
       /** Calls of start-up that home did not make, or not in the same place: what they gave may differ. */
@@ -49,6 +54,15 @@ export interface RemoteSlot {
   readonly place: FunctionPlace;
   /** What it reaches; null where it may not be sent for in any case. */
   readonly reached: Reached | null;
+  /** The same, of what a replica may run where it runs all of a request; null for what it may not. */
+  readonly whole: Reached | null;
+}
+
+/** An app, and where it hangs in that replica. */
+export interface RemoteApp {
+  readonly root: string;
+  readonly path: string;
+  readonly reached: Reached;
 }
 
 /** A fluxion behind a cut that a replica could go on with. */
@@ -73,6 +87,7 @@ export type ToReplica =
   /** A fluxion behind a cut is to go on with a message. */
   | (RunMessage & { readonly envelope: Envelope | null })
   | ResultMessage
+  | AcceptMessage
   | { readonly kind: 'ping' };
 
 export type ToHome =
@@ -89,6 +104,14 @@ export type ToHome =
       readonly isLate: boolean;
     }
   | { readonly kind: 'pong'; readonly memory: number }
+  /** How many requests it has answered by itself, and how many connections it has; `isOver`: there will be no more. */
+  | {
+      readonly kind: 'accepts';
+      readonly home: string;
+      readonly requests: number;
+      readonly connections: number;
+      readonly isOver: boolean;
+    }
   /** What was proven does not hold here. */
   | { readonly kind: 'diverged'; readonly text: string }
   /** Something was done that the outside can see: none of these may be run again. */
@@ -135,3 +158,14 @@ export interface ResultMessage {
   readonly how: 'gave' | 'threw' | 'cannot-travel';
   readonly value: Encoded;
 }
+
+export type AcceptMessage =
+  /** It is to listen on this descriptor of its own, for the server that home calls `home` and itself calls `root`. */
+  | {
+      readonly kind: 'accept';
+      readonly root: string;
+      readonly home: string;
+      readonly fd: number;
+      readonly settings: ServerSettings;
+    }
+  | { readonly kind: 'stop-accept'; readonly home: string; readonly connections: 'let-end' | 'all' };

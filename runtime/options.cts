@@ -35,6 +35,7 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--record', read: readRecord, takes: 'a file' },
   { name: '--log-level', read: readLevel, takes: 'one of: silent, error, warn, info, debug' },
   { name: '--max-block-ms', read: readBlock, takes: 'a number of milliseconds; 0 for no limit' },
+  { name: '--accept', read: readAccept, takes: 'one of: auto, home, every' },
   { name: '--sanitize', read: readSanitize, takes: null },
   { name: '--overload', read: readOverload, takes: '"wait" or "503"' },
 ];
@@ -46,6 +47,7 @@ const DEFAULTS: RunOptions = {
   report: null,
   record: null,
   logLevel: 'warn',
+  accept: 'auto',
   sanitize: false,
   maxBlockMs: 30_000,
   overload: 'wait',
@@ -89,6 +91,12 @@ function readLevel(value: string, into: Writable): boolean {
 function readBlock(value: string, into: Writable): boolean {
   if (!/^\d{1,9}$/.test(value)) return false;
   into.maxBlockMs = Number(value);
+  return true;
+}
+
+function readAccept(value: string, into: Writable): boolean {
+  if (value !== 'auto' && value !== 'home' && value !== 'every') return false;
+  into.accept = value;
   return true;
 }
 

@@ -13,7 +13,7 @@ import { type Lateness, openExchange, type ReplicaExchange } from './http-bridge
 import type { Envelope } from './http-bridge/messages.js';
 import type { AppNames } from './link/app-names.js';
 import type { Handler } from './link/routers.js';
-import type { ResultMessage, RunId, ToHome, ToReplica } from './messages.js';
+import type { AcceptMessage, ResultMessage, RunId, ToHome, ToReplica } from './messages.js';
 import type { Code, Cuts, SwitchableLoop } from './types.js';
 
 export interface ReplicaRunsOptions {
@@ -69,12 +69,17 @@ export class ReplicaRuns {
     this.#begins = begins;
   }
 
+  /** A request begins here of which home does not know. */
+  begins(): void {
+    this.#begins();
+  }
+
   /** All that has begun here and is not over. */
   begun(): readonly RunId[] {
     return [...this.#open.keys(), ...this.#alone];
   }
 
-  receive(message: ToReplica): void {
+  receive(message: Exclude<ToReplica, AcceptMessage>): void {
     switch (message.kind) {
       case 'dispatch':
         this.#dispatch(message);

@@ -7,6 +7,7 @@
 import { EventEmitter } from 'node:events';
 import process from 'node:process';
 import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
+import { type Listener, ReplicaAccept } from './accept/replica-accept.js';
 import { Channel } from './bus.js';
 import { CannotTravel, encode } from './codec.js';
 import { checkSources, evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
@@ -20,7 +21,9 @@ import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
 import { remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
 import { type Handler, type Stacks, stacksOfApp, stacksOfServer } from './link/routers.js';
+import { WholeReach } from './link/whole.js';
 import {
+  type RemoteApp,
   type RemoteCut,
   type RemoteSlot,
   type ReplicaSetup,
@@ -55,8 +58,12 @@ async function begin({ setup, port, begun }: ReplicaTask): Promise<void> {
     channel.flush();
   };
   try {
-    const { runs, ready } = await start(setup, channel, begun, giveUp);
-    receiver.receive = (message) => runs.receive(message);
+    const { runs, accept, ready } = await start(setup, channel, begun, giveUp);
+    receiver.receive = (message) => {
+      if (message.kind === 'accept') accept.accept(message);
+      else if (message.kind === 'stop-accept') accept.stop(message);
+      else runs.receive(message);
+    };
     channel.send(ready);
     runs.receive({ kind: 'ping' });
     channel.flush();
@@ -71,7 +78,7 @@ async function start(
   channel: Channel<ToHome, ToReplica>,
   begun: Int32Array,
   giveUp: (reason: string) => void,
-): Promise<{ readonly runs: ReplicaRuns; readonly ready: ReplicaStarted }> {
+): Promise<{ readonly runs: ReplicaRuns; readonly accept: ReplicaAccept; readonly ready: ReplicaStarted }> {
   const firewall = raising.raise(setup.record, { ownEnv: true });
   firewall.gaveUp(giveUp);
   const loop = homeLoop.makeLoop();
@@ -80,7 +87,9 @@ async function start(
   const chance = firewall.misses.find(({ what, answer }) => answer === 'real' && RANDOM.test(what));
   if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
   const manifests = firewall.outside(() => ({ start: readManifest(setup.folder), link: readLink(setup.folder) }));
-  const { found, cuts, watched } = firewall.outside(() => link(firewall, apps.stop(), loop, manifests));
+  const made = apps.stop();
+  const linked = firewall.outside(() => link(firewall, made, loop, manifests, setup.accepts));
+  const { found, cuts, watched } = linked;
   const names = new AppNames();
   for (const { root, stacks } of found) names.add(root, stacks.things);
 
@@ -104,11 +113,16 @@ async function start(
     };
     for (const [key, handler] of handlers) handlers.set(key, lookAfter(handler, sanitizer, look));
   }
+  const accept = new ReplicaAccept({
+    listenersOf: (root) => listenersOf(root, firewall, made),
+    begins: () => runs.begins(),
+    send: (message) => channel.send(message),
+  });
   lift(firewall, channel, runs);
   const slots = found.flatMap((each) => each.slots);
   const unconnected = findUnconnected(firewall);
   const misses = firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`);
-  return { runs, ready: { kind: 'ready', slots, cuts, unconnected, misses } };
+  return { runs, accept, ready: { kind: 'ready', slots, cuts, apps: linked.apps, unconnected, misses } };
 }
 
 const RANDOM = /^(crypto|webcrypto)\b|random/i;
@@ -151,6 +165,13 @@ interface Found {
   readonly slots: readonly RemoteSlot[];
 }
 
+interface Linked {
+  readonly found: readonly Found[];
+  readonly cuts: readonly RemoteCut[];
+  readonly apps: readonly RemoteApp[];
+  readonly watched: readonly Watched[];
+}
+
 interface Manifests {
   readonly start: StartManifest;
   readonly link: LinkManifest;
@@ -161,14 +182,16 @@ function link(
   apps: readonly object[],
   { makes }: SwitchableLoop,
   { start, link }: Manifests,
-): { readonly found: readonly Found[]; readonly cuts: readonly RemoteCut[]; readonly watched: readonly Watched[] } {
+  accepts: boolean,
+): Linked {
   const watched: Watched[] = [];
   const reflector = new Reflector();
   const finder = new FluxionFinder(start, link);
   const reach = makeReach(reflector, start, link);
+  const whole = accepts ? new WholeReach(reflector, start, link, reach) : null;
   const reachedBy = (is: FoundFluxion | null): Reached | null => {
     if (!is?.fluxion.movable) return null;
-    const reached = reach(is.fn);
+    const reached = [...reach.of(is.fn)];
     watched.push({ ...is, reached });
     return reached;
   };
@@ -177,7 +200,8 @@ function link(
     const slots = stacks.slots.flatMap(({ path, fn }, index) => {
       const place = places[index];
       if (place === null || place === undefined) return [];
-      return [{ root, path, place, reached: reachedBy(finder.find(fn, place, reflector)) }];
+      const is = finder.find(fn, place, reflector);
+      return [{ root, path, place, reached: reachedBy(is), whole: whole?.ofSlot(fn, place, is) ?? null }];
     });
     return { root, stacks, slots };
   };
@@ -186,9 +210,22 @@ function link(
     ...apps.map((app, index) => withPlaces(`app${index}`, stacksOfApp(app, reflector))),
   ];
   const movable = new Set(link.fluxions.flatMap(({ id, movable }) => (movable ? [id] : [])));
-  const cuts = [...makes].flatMap(([id, make]) => (movable.has(id) ? [{ id, reached: reach(make) }] : []));
+  const cuts = [...makes].flatMap(([id, make]) => (movable.has(id) ? [{ id, reached: [...reach.of(make)] }] : []));
+  const remoteApps = found.flatMap(({ root, stacks }) =>
+    [...stacks.things].flatMap(([path, thing]) => {
+      const reached = whole?.ofApp(thing) ?? null;
+      return reached === null ? [] : [{ root, path, reached }];
+    }),
+  );
   reflector.close();
-  return { found, cuts, watched };
+  return { found, cuts, apps: remoteApps, watched };
+}
+
+/** What the server of this name calls, or what a server of an app would. */
+function listenersOf(root: string, { servers }: Firewall, apps: readonly object[]): readonly Listener[] {
+  const [, kind, index] = /^(server|app)(\d+)$/.exec(root) ?? [];
+  const found = kind === 'app' ? [apps[Number(index)]] : servers[Number(index)]?.server.rawListeners('request');
+  return (found ?? []).filter((each): each is Listener => typeof each === 'function');
 }
 
 function handlersOf(root: string, { slots }: Stacks): readonly (readonly [string, Handler])[] {

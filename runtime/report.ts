@@ -36,6 +36,7 @@ export interface FluxionCount {
 export class Counts {
   readonly bus = { messages: 0, bytes: 0 };
   readonly #loops = new Map<string, LoopCount>();
+  readonly #accepted = new Map<string, number>();
   readonly #gauges = new Map<string, Gauge>();
   readonly #fluxions = new Map<string, FluxionCount>();
   /** The loop on which a request is counted. */
@@ -84,10 +85,16 @@ export class Counts {
     this.#requests.set(req, loop);
   }
 
+  /** Requests that a replica has answered by itself, in all. */
+  accepted(loop: string, requests: number): void {
+    this.#accepted.set(loop, requests);
+  }
+
   print(link: LinkReport | null): string {
     for (const id of this.#gauges.keys()) this.#measure(id);
     const loops = [...this.#loops.values()].map((loop) => ({
       ...loop,
+      requests: loop.requests + (this.#accepted.get(loop.id) ?? 0),
       busy: round(loop.busy),
       rssMb: round(loop.rssMb),
     }));

@@ -58,6 +58,12 @@ export class Stubs {
     return state;
   }
 
+  /** Some fluxion is known to compute for long. */
+  hasHeavy(): boolean {
+    for (const { movable } of this.#states.values()) if (movable.mode === 'away') return true;
+    return false;
+  }
+
   /** From now on nothing leaves. */
   keepHome(): void {
     this.#isAllHome = true;

@@ -14,6 +14,8 @@ export interface RunOptions {
   /** Absolute: where requests are written to. */
   readonly record: string | null;
   readonly logLevel: LogLevel;
+  /** Who accepts connections: replicas too where that pays, or wherever they can. */
+  readonly accept: 'auto' | 'home' | 'every';
   /** Look after each request whether what was proven holds. */
   readonly sanitize: boolean;
   /** A replica that has not answered for so long is taken for lost; 0 waits for ever. */

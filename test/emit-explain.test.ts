@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { printExplain, printExplainJson } from '../flx/emit/explain.js';
-import type {
-  Fluxion,
-  FluxionKind,
-  FluxionProgram,
-  Place,
-  Placement,
-  Reason,
-  StateVariable,
-  StreamFact,
-  StreamType,
-  Unresolved,
+import {
+  type Fluxion,
+  type FluxionKind,
+  type FluxionProgram,
+  noLinkFacts,
+  type Place,
+  type Placement,
+  type Reason,
+  type StateVariable,
+  type StreamFact,
+  type StreamType,
+  type Unresolved,
 } from '../flx/program.js';
 import { verifyProgram } from '../flx/verify.js';
 
@@ -61,7 +62,7 @@ function shared(name: string, tag: string, fluxions: string, writes: string, rea
   };
 }
 
-const NO_CODE = { sources: [], cuts: [], uncut: [], connects: [], captures: [], wrappers: [], passes: [] };
+const NO_CODE = { sources: [], cuts: [], uncut: [], link: noLinkFacts };
 
 function program(
   fluxions: readonly Fluxion[],

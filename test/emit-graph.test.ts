@@ -11,7 +11,15 @@ import { clientScript } from '../flx/emit/html-client.js';
 import { tokenize } from '../flx/emit/html-tokens.js';
 import { type LaidOutBox, type LayoutInput, layoutGraph } from '../flx/emit/layout.js';
 import { printSvg } from '../flx/emit/svg.js';
-import type { Fluxion, FluxionKind, FluxionProgram, Placement, StreamFact, StreamType } from '../flx/program.js';
+import {
+  type Fluxion,
+  type FluxionKind,
+  type FluxionProgram,
+  noLinkFacts,
+  type Placement,
+  type StreamFact,
+  type StreamType,
+} from '../flx/program.js';
 
 // --- sample programs ---
 
@@ -103,10 +111,7 @@ function program(stages: readonly Stage[], entry = 'app.js'): FluxionProgram {
     sources: [],
     cuts: [],
     uncut: [],
-    connects: [],
-    captures: [],
-    wrappers: [],
-    passes: [],
+    link: noLinkFacts,
   };
 }
 

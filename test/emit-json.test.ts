@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { jsonPieces, jsonText, printJson } from '../flx/emit/json.js';
-import type { Fluxion, FluxionProgram, Place } from '../flx/program.js';
+import { type Fluxion, type FluxionProgram, noLinkFacts, type Place } from '../flx/program.js';
 import { verifyProgram } from '../flx/verify.js';
 
 const at = (line: number, column: number, module = 'app.js'): Place => ({ module, line, column });
@@ -93,10 +93,7 @@ const paper: FluxionProgram = {
   ],
   cuts: [{ kind: 'callback', module: 'app.js', dest: 'handler', message: ['res'], start: 54321, end: 54322 }],
   uncut: [],
-  connects: [],
-  captures: [],
-  wrappers: [],
-  passes: [],
+  link: noLinkFacts,
 };
 
 test('a program comes out with the documented keys, in their order', (t) => {
@@ -196,21 +193,7 @@ test('a program comes out with the documented keys, in their order', (t) => {
 });
 
 test('the same program gives the same bytes, whatever the order of the keys in memory', (t) => {
-  const {
-    unresolved,
-    variables,
-    fluxions,
-    modules,
-    entry,
-    version,
-    sources,
-    cuts,
-    uncut,
-    connects,
-    captures,
-    wrappers,
-    passes,
-  } = paper;
+  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut, link } = paper;
   const reversed = fluxions.map(
     ({ streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code }) => {
       return { streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code };
@@ -219,10 +202,7 @@ test('the same program gives the same bytes, whatever the order of the keys in m
   const other: FluxionProgram = {
     cuts,
     uncut,
-    connects,
-    captures,
-    wrappers,
-    passes,
+    link,
     sources,
     unresolved,
     variables,
@@ -267,10 +247,7 @@ test('an empty program is still a document', (t) => {
     sources: [],
     cuts: [],
     uncut: [],
-    connects: [],
-    captures: [],
-    wrappers: [],
-    passes: [],
+    link: noLinkFacts,
   };
   t.is(
     printJson(empty),

@@ -5,7 +5,7 @@ import test from 'ava';
 import { emitFiles } from '../flx/emit/files.js';
 import { emitHomeModule, type HomeModule } from '../flx/emit/home-module.js';
 import { realFolder } from '../flx/emit/real-folder.js';
-import type { FluxionProgram } from '../flx/program.js';
+import { type FluxionProgram, noLinkFacts } from '../flx/program.js';
 import { makeApp, runEmitted, runFactories, runOriginal } from './support/differential.js';
 import { markedCuts, moduleSource, withMarkedCuts } from './support/marked-cuts.js';
 import { link, tempFolder } from './support/temp-folder.js';
@@ -167,10 +167,7 @@ function program(entry: string, texts: { readonly [id: string]: string }, root =
     sources,
     cuts: [],
     uncut: [],
-    connects: [],
-    captures: [],
-    wrappers: [],
-    passes: [],
+    link: noLinkFacts,
   };
 }
 

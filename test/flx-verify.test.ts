@@ -2,7 +2,14 @@ import test from 'ava';
 import { InvariantError } from '../diagnostics/invariant.js';
 import { parseFlx } from '../flx/parse.js';
 import { printFlx } from '../flx/print.js';
-import type { Fluxion, FluxionProgram, Place, StateVariable, StreamFact } from '../flx/program.js';
+import {
+  type Fluxion,
+  type FluxionProgram,
+  noLinkFacts,
+  type Place,
+  type StateVariable,
+  type StreamFact,
+} from '../flx/program.js';
 import { toFlxProgram } from '../flx/to-flx-program.js';
 import { verifyProgram } from '../flx/verify.js';
 
@@ -57,10 +64,7 @@ const wellFormed: FluxionProgram = {
   sources: [],
   cuts: [],
   uncut: [],
-  connects: [],
-  captures: [],
-  wrappers: [],
-  passes: [],
+  link: noLinkFacts,
   version: 1,
   entry: 'app.js',
   modules: [

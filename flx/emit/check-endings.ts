@@ -14,10 +14,10 @@ const LISTENS = /\.(?:on|once|addListener|prependListener|prependOnceListener)$/
 /** Behind the listener's callee, as it stands in the source. */
 const ENDS = /^[^(]*\(\s*(['"`])(?:finish|prefinish|close)\1/;
 
-export function findWaiting({ fluxions, passes, sources }: FluxionProgram): ReadonlySet<FluxionId> {
+export function findWaiting({ fluxions, link, sources }: FluxionProgram): ReadonlySet<FluxionId> {
   const byId = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
   const passing = new Set(
-    passes.flatMap(({ fluxion, passing }) =>
+    link.passes.flatMap(({ fluxion, passing }) =>
       passing === null || passing.some(({ calls }) => calls.length > 0) ? [fluxion] : [],
     ),
   );

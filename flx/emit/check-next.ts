@@ -15,7 +15,7 @@ import type { FluxionId, FluxionProgram, ModuleSource, Passing, Span } from '../
 import { findWaiting } from './check-endings.js';
 
 export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
-  const { passes, sources } = program;
+  const { link, sources } = program;
   const modules = new Map(sources.map((source) => [source.id, source]));
   const walked = new Map<string, Walked>();
   const walkedOf = (id: string): Walked | null => {
@@ -26,7 +26,7 @@ export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
     return fresh;
   };
   const found = new Set(findWaiting(program));
-  for (const { fluxion, passing } of passes) {
+  for (const { fluxion, passing } of link.passes) {
     if (passing === null || passing.some((each) => goesOn(each, walkedOf))) found.add(fluxion);
   }
   return found;

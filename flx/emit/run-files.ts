@@ -39,12 +39,14 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
   const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));
-  const captures = new Map(program.captures.map(({ fluxion, variables }) => [fluxion, variables]));
+  const whole = findWhole(program);
+  const captures = new Map(program.link.captures.map(({ fluxion, variables }) => [fluxion, variables]));
   const fluxions = program.fluxions.map((fluxion) => ({
     ...linkFluxion(fluxion, movable, made, promised, goingOn),
     connects: connectsOf(fluxion.id),
     message: messages.get(fluxion.id) ?? [],
     captures: captures.get(fluxion.id) ?? [],
+    whole: whole.has(fluxion.id),
   }));
   const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
   const link: LinkManifest = {
@@ -52,7 +54,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     fluxions,
     changing: findChanging(program),
     inserts,
-    wrappers: program.wrappers,
+    repeatable: program.link.repeatable,
+    wrappers: program.link.wrappers,
     texts,
   };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
@@ -94,18 +97,35 @@ function findMovable(
   const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
   const uncut = new Set(program.uncut);
   const free = program.fluxions.filter(({ id, placement }) => placement === 'replicated' && !goingOn.has(id));
-  const movable = new Set(free.map(({ id }) => id));
-  const mayFollow = (dest: FluxionId): boolean =>
-    byId.get(dest)?.placement === 'replicated' ? movable.has(dest) : made.has(dest) && !uncut.has(dest);
+  return closed(free, (dest, movable) =>
+    byId.get(dest)?.placement === 'replicated' ? movable.has(dest) : made.has(dest) && !uncut.has(dest),
+  );
+}
+
+/** Where a request is on one loop from its beginning to its end, code behind `next()` is where it belongs. */
+function findWhole({ fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
+  return closed(
+    fluxions.filter(({ placement }) => placement === 'replicated'),
+    (dest, whole) => whole.has(dest),
+  );
+}
+
+/** Those of `all` behind which there are only such as `mayFollow` allows. */
+function closed(
+  all: readonly Fluxion[],
+  mayFollow: (dest: FluxionId, rest: ReadonlySet<FluxionId>) => boolean,
+): ReadonlySet<FluxionId> {
+  const byId = new Map(all.map((fluxion) => [fluxion.id, fluxion]));
+  const rest = new Set(byId.keys());
   for (let changed = true; changed; ) {
     changed = false;
-    for (const id of movable) {
-      if (byId.get(id)?.streams.every(({ dest }) => dest.every(mayFollow))) continue;
-      movable.delete(id);
+    for (const id of rest) {
+      if (byId.get(id)?.streams.every(({ dest }) => dest.every((each) => mayFollow(each, rest)))) continue;
+      rest.delete(id);
       changed = true;
     }
   }
-  return movable;
+  return rest;
 }
 
 /** Those of whose runs something is made of the result: a callback's is nobody's. */
@@ -120,7 +140,7 @@ function findPromised({ fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
 
 /** Of a fluxion and all that goes on behind it on its own loop. */
 function findConnects(program: FluxionProgram, movable: ReadonlySet<FluxionId>): (id: FluxionId) => readonly string[] {
-  const own = new Map(program.connects.map(({ fluxion, packages }) => [fluxion, packages]));
+  const own = new Map(program.link.connects.map(({ fluxion, packages }) => [fluxion, packages]));
   const behind = new Map(program.fluxions.map(({ id, streams }) => [id, streams.flatMap(({ dest }) => dest)]));
   return (id) => {
     if (own.size === 0) return [];
@@ -136,7 +156,7 @@ function linkFluxion(
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
   goingOn: ReadonlySet<FluxionId>,
-): Omit<LinkFluxion, 'connects' | 'message' | 'captures'> {
+): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
   const why = placement === 'replicated' && goingOn.has(id) ? 'it goes on after it has called "next"' : null;

@@ -10,15 +10,14 @@ import { Reflector } from './reflect.js';
 /** Names and texts, as they cross between loops. */
 export type Reached = readonly (readonly [name: string, told: string])[];
 
-export function makeReach(reflector: Reflector, start: StartManifest, link: LinkManifest): (fn: object) => Reached {
+export function makeReach(reflector: Reflector, start: StartManifest, link: LinkManifest): Reach {
   const ids = new Map(start.modules.map(({ source, id }) => [source, id]));
   const idOf = (url: string) => ids.get(url.startsWith('file:') ? fileURLToPath(url.replace(/[?#].*$/s, '')) : url);
   const changing = new Map(Object.entries(link.changing).map(([id, names]) => [id, new Set(names)]));
-  const reach = new Reach(reflector, {
+  return new Reach(reflector, {
     isApp: (url) => idOf(url) !== undefined,
     changes: (url, name) => changing.get(idOf(url) ?? '')?.has(name) ?? false,
   });
-  return (fn) => [...reach.of(fn)];
 }
 
 /** Knows nothing of what was there before. */
@@ -27,7 +26,8 @@ export function freshReach(
   link: LinkManifest,
 ): { readonly of: (fn: object) => Reached; close(): void } {
   const reflector = new Reflector();
-  return { of: makeReach(reflector, start, link), close: () => reflector.close() };
+  const reach = makeReach(reflector, start, link);
+  return { of: (fn) => [...reach.of(fn)], close: () => reflector.close() };
 }
 
 /** Home's own, asked for once: start-up's constants do not change. */
@@ -35,7 +35,7 @@ export class HomeReach {
   readonly #start: StartManifest;
   readonly #link: LinkManifest;
   readonly #known = new WeakMap<object, Reached>();
-  #reach: { readonly reflector: Reflector; readonly of: (fn: object) => Reached } | null = null;
+  #reach: { readonly reflector: Reflector; readonly reach: Reach } | null = null;
 
   constructor(start: StartManifest, link: LinkManifest) {
     this.#start = start;
@@ -46,9 +46,9 @@ export class HomeReach {
     const known = this.#known.get(fn);
     if (known !== undefined) return known;
     if (this.#reach?.reflector !== reflector) {
-      this.#reach = { reflector, of: makeReach(reflector, this.#start, this.#link) };
+      this.#reach = { reflector, reach: makeReach(reflector, this.#start, this.#link) };
     }
-    const reached = this.#reach.of(fn);
+    const reached = [...this.#reach.reach.of(fn)];
     this.#known.set(fn, reached);
     return reached;
   }

@@ -19,6 +19,8 @@ export interface ReachOptions {
   isApp(url: string): boolean;
   /** Some code changes this variable after start-up. */
   changes(url: string, name: string): boolean;
+  /** A function from this file is reached. */
+  meets?(url: string): void;
 }
 
 const NONE: ReadonlyMap<string, unknown> = new Map();
@@ -65,10 +67,17 @@ export class Reach {
     return new Map([...this.#factsOf(fn).variables].map(([name, value]) => [name, short(this.#tell(value, told))]));
   }
 
+  /** The same of values that have names. */
+  ofValues(values: { readonly [name: string]: unknown }): ReadonlyMap<string, string> {
+    const told: Told = { objects: new Map(), functions: new Set() };
+    return new Map(Object.entries(values).map(([name, value]) => [name, short(this.#tell(value, told))]));
+  }
+
   #factsOf(fn: object): FunctionFacts {
     const known = this.#facts.get(fn);
     if (known !== undefined) return known;
     const place = this.#reflector.locate([fn])[0] ?? null;
+    if (place !== null) this.#options.meets?.(place.url);
     const facts = { place, variables: place === null ? NONE : this.#variables(fn, place) };
     this.#facts.set(fn, facts);
     return facts;

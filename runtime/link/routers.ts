@@ -52,6 +52,12 @@ export function stacksOfApp(app: object, reflector: Reflector): Stacks {
   return walker;
 }
 
+/** How many layers an app, a router or a route has: more or fewer when routes have come or gone. */
+export function layersOf(value: object): number {
+  const stack = stackOf(value) ?? Reflect.get(value, 'callbacks');
+  return Array.isArray(stack) ? stack.length : 0;
+}
+
 /** True for an app or router; false for what is simply called with each request. */
 export function hasStack(value: unknown): boolean {
   return typeof value === 'function' && stackOf(value) !== null;

@@ -1,0 +1,171 @@
+/**
+ * Home's part of accepting on several loops: replicas that can serve all that a server calls listen on the same socket,
+ * each by a descriptor of its own, and whoever has time takes the next connection.
+ *
+ * What the app does with its server holds for all loops: `close()` closes everywhere, and the server is closed when the
+ * last connection anywhere has ended.
+ */
+import type http from 'node:http';
+import process from 'node:process';
+import type { Log } from '../log.js';
+import type { ToHome } from '../messages.js';
+import type { Replica } from '../replicas.js';
+import { duplicate } from './duplicate.js';
+import { settingsOf } from './server-settings.js';
+
+interface There {
+  requests: number;
+  connections: number;
+  /** The server is closing, and waits for this loop. */
+  isAwaited: boolean;
+}
+
+export class HomeAccept {
+  readonly #server: http.Server;
+  /** Home's name of it. */
+  readonly #root: string;
+  readonly #log: Log;
+  readonly #there = new Map<Replica, There>();
+  /** Of those that have ended, too. */
+  readonly #answered = new Map<Replica, number>();
+  /** Threads do not keep the process, but a server that closes does. */
+  #keeping: NodeJS.Timeout | null = null;
+  #isClosing = false;
+  #isWatched = false;
+
+  constructor(server: http.Server, root: string, log: Log) {
+    this.#server = server;
+    this.#root = root;
+    this.#log = log;
+  }
+
+  /** Somebody else could accept for it. */
+  get isPossible(): boolean {
+    return !this.#isClosing && fdOf(this.#server) !== null && settingsOf(this.#server) !== null;
+  }
+
+  get isOn(): boolean {
+    return this.#there.size > 0;
+  }
+
+  /** Answered elsewhere, so far. */
+  requestsOf(replica: Replica): number {
+    return this.#answered.get(replica) ?? 0;
+  }
+
+  /** `root`: the replica's name of the server. */
+  async turnOn(replica: Replica, root: string): Promise<void> {
+    const handle: unknown = Reflect.get(this.#server, '_handle');
+    if (!this.isPossible || this.#there.has(replica) || typeof handle !== 'object' || handle === null) return;
+    this.#there.set(replica, { requests: 0, connections: 0, isAwaited: false });
+    this.#watch();
+    const [fd] = await duplicate(handle, 1);
+    const settings = settingsOf(this.#server);
+    if (fd === undefined || settings === null || !this.#there.has(replica) || !this.isPossible || !replica.isReady) {
+      this.#there.delete(replica);
+      return;
+    }
+    replica.channel.send({ kind: 'accept', root, home: this.#root, fd, settings });
+    this.#log.debug(`${replica.id} accepts connections of ${this.#root}`);
+  }
+
+  /** New connections come home; those that are there stay where they are until they end, unless they must not. */
+  turnOff(connections: 'let-end' | 'all'): void {
+    for (const replica of this.#there.keys()) this.#stop(replica, connections);
+  }
+
+  received(replica: Replica, { requests, connections, isOver }: Extract<ToHome, { kind: 'accepts' }>): void {
+    const there = this.#there.get(replica);
+    if (there === undefined) return;
+    this.#answered.set(replica, this.requestsOf(replica) + requests - there.requests);
+    there.requests = requests;
+    there.connections = connections;
+    if (isOver) this.gone(replica);
+  }
+
+  /** It has ended what it had of this server, or has ended itself. */
+  gone(replica: Replica): void {
+    const there = this.#there.get(replica);
+    this.#there.delete(replica);
+    if (there?.isAwaited) this.#release();
+  }
+
+  #stop(replica: Replica, connections: 'let-end' | 'all'): void {
+    if (replica.isReady) replica.channel.send({ kind: 'stop-accept', home: this.#root, connections });
+    else this.gone(replica);
+  }
+
+  // --- what the app does with its server --------------------------------------------------------------------------------
+
+  /** Looked up through getters, as in `watch-servers.cts`: nothing shows in stack traces. */
+  #watch(): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    this.#before('close', () => this.#close());
+    this.#before('closeAllConnections', () => this.turnOff('all'));
+    const count = this.#server.getConnections;
+    const here = (done: (error: Error | null, count: number) => void): http.Server =>
+      Reflect.apply(count, this.#server, [
+        (error: Error | null, own: number) => {
+          const others = [...this.#there.values()].reduce((sum, { connections }) => sum + connections, 0);
+          done(error, error === null ? own - this.#held() + others : own);
+        },
+      ]);
+    this.#define('getConnections', () => here);
+  }
+
+  #before(name: 'close' | 'closeAllConnections', act: () => void): void {
+    this.#define(name, (method) => {
+      act();
+      return method;
+    });
+  }
+
+  #define(name: string, give: (method: unknown) => unknown): void {
+    let method: unknown = Reflect.get(this.#server, name);
+    Object.defineProperty(this.#server, name, {
+      configurable: true,
+      enumerable: false,
+      get: () => give(method),
+      set: (value: unknown) => {
+        method = value;
+      },
+    });
+  }
+
+  #close(): void {
+    if (this.#isClosing || !this.#server.listening) return;
+    this.#isClosing = true;
+    for (const [replica, there] of [...this.#there]) {
+      there.isAwaited = true;
+      // A server is closed when it has no connections: as many as are elsewhere, at least.
+      this.#add(1);
+      this.#stop(replica, 'let-end');
+    }
+    if (this.#there.size > 0) this.#keeping = setInterval(() => {}, 1 << 30);
+  }
+
+  #held(): number {
+    return [...this.#there.values()].filter(({ isAwaited }) => isAwaited).length;
+  }
+
+  #release(): void {
+    this.#add(-1);
+    if (this.#held() === 0 && this.#keeping !== null) clearInterval(this.#keeping);
+    const settle: unknown = Reflect.get(this.#server, '_emitCloseIfDrained');
+    if (typeof settle === 'function') Reflect.apply(settle, this.#server, []);
+  }
+
+  #add(count: number): void {
+    Reflect.set(this.#server, '_connections', Number(Reflect.get(this.#server, '_connections')) + count);
+  }
+}
+
+/** Null for what is no socket of this process's own: pipes, those of a cluster's workers, and all of them on Windows. */
+function fdOf(server: http.Server): number | null {
+  if (process.platform === 'win32') return null;
+  const handle: unknown = Reflect.get(server, '_handle');
+  if (typeof handle !== 'object' || handle?.constructor.name !== 'TCP') return null;
+  const fd: unknown = Reflect.get(handle, 'fd');
+  return typeof fd === 'number' && fd > 2 ? fd : null;
+}

@@ -1,0 +1,95 @@
+/**
+ * A replica's part: servers of its own on home's listening sockets. What they call is the replica's own routers, with nothing
+ * between.
+ */
+import type http from 'node:http';
+import net from 'node:net';
+import timers from 'node:timers';
+import type { ToHome, ToReplica } from '../messages.js';
+import { serverWith } from './server-settings.js';
+
+// As they were before start-up: the firewall stands before them later.
+const { listen } = net.Server.prototype;
+const { setInterval, clearInterval } = timers;
+
+const TELL_EVERY_MS = 250;
+
+export type Listener = (...args: unknown[]) => void;
+
+export interface ReplicaAcceptOptions {
+  /** What the server of this name calls for requests. */
+  listenersOf(root: string): readonly Listener[];
+  /** Before each request. */
+  begins(): void;
+  send(message: ToHome): void;
+}
+
+export class ReplicaAccept {
+  readonly #options: ReplicaAcceptOptions;
+  readonly #servers = new Map<string, Accepting>();
+
+  constructor(options: ReplicaAcceptOptions) {
+    this.#options = options;
+  }
+
+  accept({ root, home, fd, settings }: Extract<ToReplica, { kind: 'accept' }>): void {
+    this.#servers.get(home)?.stop(false);
+    const server = serverWith(settings);
+    const accepting = new Accepting(server, (state) => this.#options.send({ kind: 'accepts', home, ...state }));
+    server.on('request', () => {
+      this.#options.begins();
+      accepting.requests++;
+    });
+    for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
+    this.#servers.set(home, accepting);
+    Reflect.apply(listen, server, [{ fd }]);
+  }
+
+  stop({ home, connections }: Extract<ToReplica, { kind: 'stop-accept' }>): void {
+    const accepting = this.#servers.get(home);
+    if (accepting === undefined)
+      this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true });
+    else if (connections === 'all') accepting.stop(true);
+    else accepting.stop(false);
+  }
+}
+
+type Tell = (state: { requests: number; connections: number; isOver: boolean }) => void;
+
+class Accepting {
+  requests = 0;
+  readonly #server: http.Server;
+  readonly #tell: Tell;
+  readonly #timer: NodeJS.Timeout;
+  #told = '';
+
+  constructor(server: http.Server, tell: Tell) {
+    this.#server = server;
+    this.#tell = tell;
+    this.#timer = setInterval(() => this.#look(false), TELL_EVERY_MS);
+    this.#timer.unref();
+    // Home serves them then.
+    server.on('error', () => this.stop(false));
+    server.on('close', () => {
+      clearInterval(this.#timer);
+      this.#look(true);
+    });
+  }
+
+  /** No more connections; those that are there may end what they have begun. */
+  stop(atOnce: boolean): void {
+    if (this.#server.listening) this.#server.close();
+    if (atOnce) this.#server.closeAllConnections();
+    else this.#server.closeIdleConnections();
+  }
+
+  #look(isOver: boolean): void {
+    this.#server.getConnections((_error, connections) => {
+      const state = { requests: this.requests, connections: connections ?? 0, isOver };
+      const told = JSON.stringify(state);
+      if (told === this.#told) return;
+      this.#told = told;
+      this.#tell(state);
+    });
+  }
+}

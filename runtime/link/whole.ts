@@ -1,0 +1,103 @@
+/**
+ * Whether a replica can serve all that a server calls, from the first middleware to the last handler, with nobody else.
+ *
+ * Reads: functions in routers and the apps themselves, on both loops.
+ * Gives: what they reach, where nothing but start-up decides what they do; null for all others.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
+import type { Reached } from './compare.js';
+import type { FoundFluxion } from './find-fluxion.js';
+import { Reach } from './reach.js';
+import type { FunctionPlace, Reflector } from './reflect.js';
+
+/** Its own functions in a stack look at the request, and at the app's settings. */
+const ROUTERS = ['express', 'router', 'connect'];
+
+export class WholeReach {
+  readonly #reflector: Reflector;
+  readonly #own: ReadonlySet<string>;
+  readonly #repeatable: ReadonlySet<string>;
+  readonly #reach: Reach;
+  readonly #packages = new Map<string, { readonly reach: Reach; callsApp: boolean } | null>();
+
+  /** `reach`: of functions of the app. */
+  constructor(reflector: Reflector, start: StartManifest, { repeatable }: LinkManifest, reach: Reach) {
+    this.#reflector = reflector;
+    this.#own = new Set(start.modules.map(({ source }) => source));
+    this.#repeatable = new Set([...repeatable, ...ROUTERS]);
+    this.#reach = reach;
+  }
+
+  /** `found`: the fluxion that it is, if it is one. */
+  ofSlot(fn: object, place: FunctionPlace, found: FoundFluxion | null): Reached | null {
+    if (found !== null) return found.fluxion.whole ? [...this.#reach.of(found.fn)] : null;
+    const folder = packageFolder(fileOf(place.url));
+    const known = folder === null ? null : this.#packageIn(folder);
+    if (known === null) return null;
+    const reached = [...known.reach.of(fn)];
+    return known.callsApp ? null : reached;
+  }
+
+  /** Settings, view engines and what templates find: what Express itself looks at. */
+  ofApp(app: object): Reached | null {
+    const { settings, engines, locals, mountpath } = read(app);
+    if (settings === undefined) return null;
+    const parts = { settings: without(settings, ['view']), engines, locals: without(locals, ['settings']), mountpath };
+    return [...this.#reach.ofValues(parts)];
+  }
+
+  /** Null where nothing is known of its middleware. */
+  #packageIn(folder: string): { readonly reach: Reach; readonly callsApp: boolean } | null {
+    const known = this.#packages.get(folder);
+    if (known !== undefined) return known;
+    if (!this.#repeatable.has(nameOf(folder))) {
+      this.#packages.set(folder, null);
+      return null;
+    }
+    const made = {
+      /** Who knows what functions of the app do that a middleware was given. */
+      callsApp: false,
+      reach: new Reach(this.#reflector, {
+        isApp: (url) => packageFolder(fileOf(url)) === folder,
+        changes: () => false,
+        meets: (url) => {
+          if (this.#own.has(fileOf(url))) made.callsApp = true;
+        },
+      }),
+    };
+    this.#packages.set(folder, made);
+    return made;
+  }
+}
+
+function read(app: object): { readonly [name: string]: unknown } {
+  const names = ['settings', 'engines', 'locals', 'mountpath'];
+  return Object.fromEntries(names.map((name) => [name, Reflect.get(app, name)]));
+}
+
+function without(value: unknown, names: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}
+
+/** `…/node_modules/@scope/name` */
+function packageFolder(file: string): string | null {
+  return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file)?.[0] ?? null;
+}
+
+/** The folder may be called otherwise (`"express4": "npm:express@4"`). */
+function nameOf(folder: string): string {
+  try {
+    const { name }: { readonly name?: unknown } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    return String(name);
+  } catch {
+    return '';
+  }
+}
+
+function fileOf(url: string): string {
+  return url.startsWith('file:') ? fileURLToPath(url.replace(/[?#].*$/s, '')) : url;
+}

@@ -1,0 +1,170 @@
+import http from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { ServedApp } from './support/served-app.js';
+
+// Replicas that accept connections themselves, on home's listening socket.
+
+const BEGIN = "const express = require('express');\nconst app = express();\napp.use(express.json());\n";
+const END = "const server = app.listen(0, () => console.log('port ' + server.address().port));\n";
+const FLAGS = ['--accept', 'every', '--threads', '2'];
+
+async function serve(t: ExecutionContext, text: string, accepting = 2): Promise<ServedApp> {
+  const app = await ServedApp.serve(t, { 'app.js': BEGIN + text + END }, { flags: FLAGS, replicas: 2 });
+  await app.until(() => [...app.stderr.matchAll(/replica-\d+ accepts connections/g)].length >= accepting);
+  return app;
+}
+
+/** Each on a connection of its own, many at a time. */
+function fresh(app: ServedApp, count: number, path: string): Promise<readonly string[]> {
+  return Promise.all(Array.from({ length: count }, async () => (await app.get(path, { agent: false })).text));
+}
+
+/** Until replicas have answered some: who has time takes the next connection, and that may be home for a while. */
+async function servesThere(app: ServedApp, path: string): Promise<void> {
+  for (let round = 0; round < 100; round++) {
+    await fresh(app, 40, path);
+    app.child.kill('SIGUSR2');
+    await wait(300);
+    const { loops } = app.readReport();
+    if (loops.some(({ id, requests }) => id !== 'home' && requests > 0)) return;
+  }
+  throw new Error('no replica has answered anything');
+}
+
+test('all loops accept, and answer alike', async (t) => {
+  const app = await serve(
+    t,
+    `
+    app.get('/add/:a/:b', (req, res) => { res.json({ sum: Number(req.params.a) + Number(req.params.b), from: req.ip.length > 0 }); });
+    app.post('/echo', (req, res) => { res.set('X-Kind', typeof req.body).json(req.body); });
+    app.get('/fail', () => { throw new Error('as asked'); });
+    app.use((req, res) => { res.status(404).send('no ' + req.path); });
+    app.use((error, req, res, next) => { res.status(500).send(error.message); });`,
+  );
+  await servesThere(app, '/add/1/2');
+  t.deepEqual([...new Set(await fresh(app, 60, '/add/1/2'))], ['{"sum":3,"from":true}']);
+  t.deepEqual([...new Set(await fresh(app, 60, '/fail'))], ['as asked']);
+  t.deepEqual([...new Set(await fresh(app, 60, '/nowhere'))], ['no /nowhere']);
+  const options = { method: 'POST', agent: false as const, headers: { 'Content-Type': 'application/json' } };
+  const echoes = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => app.request('/echo', options, JSON.stringify({ n }))),
+  );
+  t.deepEqual(
+    echoes.map(({ text, headers }) => [text, headers['x-kind']]),
+    echoes.map((_, n) => [JSON.stringify({ n }), 'object']),
+  );
+});
+
+test('an app that keeps something is served by the main thread alone', async (t) => {
+  const text =
+    'let count = 0;\napp.get("/free", (req, res) => { res.json(1); });\napp.get("/count", (req, res) => { res.json(++count); });\n';
+  const app = await ServedApp.serve(
+    t,
+    { 'app.js': BEGIN + text + END },
+    { flags: [...FLAGS, '--placement', 'eager'], replicas: 2 },
+  );
+  const counts = (await fresh(app, 100, '/count')).map(Number).sort((a, b) => a - b);
+  t.deepEqual(
+    counts,
+    [...counts.keys()].map((n) => n + 1),
+  );
+  t.false(app.stderr.includes('accepts connections'));
+  t.true(app.stderr.includes('the main thread accepts alone'));
+});
+
+test('middleware that is given functions of the app, or remembers, is for the main thread', async (t) => {
+  const text =
+    'const seen = [];\napp.use(express.json({ verify(req) { seen.push(req.url); } }));\napp.get("/", (req, res) => { res.json(1); });\n';
+  const app = await ServedApp.serve(
+    t,
+    { 'app.js': BEGIN + text + END },
+    { flags: [...FLAGS, '--placement', 'eager'], replicas: 2 },
+  );
+  t.is((await app.get('/')).text, '1');
+  t.false(app.stderr.includes('accepts connections'));
+});
+
+test('close() closes everywhere, and waits for the last answer anywhere', async (t) => {
+  const app = await serve(
+    t,
+    `
+    app.get('/slow', (req, res) => { res.write('begun '); setTimeout(() => res.end('done'), 400); });
+    app.get('/quick', (req, res) => { res.send('quick'); });
+    process.on('SIGUSR1', () => {
+      server.getConnections((error, count) => console.log('connections ' + count));
+      server.close(() => { console.log('closed'); });
+    });`,
+  );
+  await servesThere(app, '/quick');
+  const slow = Array.from({ length: 20 }, () => begin(app, '/slow'));
+  await Promise.all(slow.map(({ begun }) => begun));
+  app.child.kill('SIGUSR1');
+  t.true(Number((await app.says(/^connections (\d+)$/m))[1]) >= 20);
+  const texts = await Promise.all(slow.map(({ text }) => text));
+  t.deepEqual([...new Set(texts)], ['begun done']);
+  await app.says(/^closed$/m);
+  await t.throwsAsync(app.get('/quick', { agent: false }), { code: 'ECONNREFUSED' });
+  t.is((await app.ended).code, 0);
+});
+
+test('a replica that dies takes no more than its own connections with it', async (t) => {
+  const app = await serve(
+    t,
+    `
+    app.get('/die', (req, res) => { setImmediate(() => { throw new Error('nobody catches this'); }); });
+    app.get('/quick', (req, res) => { res.send('quick'); });`,
+  );
+  await servesThere(app, '/quick');
+  for (let round = 0; round < 3; round++) {
+    await Promise.allSettled(Array.from({ length: 4 }, () => app.get('/die', { agent: false, timeout: 2_000 })));
+    if (app.child.exitCode !== null) break;
+  }
+  // At home it ends the process, as it would without Fluxion; on a replica it ends the replica.
+  if (app.child.exitCode === null && app.child.signalCode === null)
+    t.deepEqual([...new Set(await fresh(app, 40, '/quick'))], ['quick']);
+  else t.regex(app.stderr, /nobody catches this/);
+});
+
+test('what changes the app ends it: settings, a module that nobody has read', async (t) => {
+  const app = await serve(
+    t,
+    `
+    app.get('/json', (req, res) => { res.json({ a: 1 }); });
+    process.on('SIGUSR1', () => { app[String('set')]('json spaces', 2); console.log('set'); });`,
+  );
+  await servesThere(app, '/json');
+  app.child.kill('SIGUSR1');
+  await app.says(/^set$/m);
+  await app.says(/routes or settings have changed/);
+  await app.until(() => true);
+  for (let round = 0; round < 50; round++) {
+    const texts = new Set(await fresh(app, 20, '/json'));
+    if (texts.size === 1 && texts.has('{\n  "a": 1\n}')) return t.pass();
+    await wait(100);
+  }
+  return t.fail('some loop has not heard of the setting');
+});
+
+interface Slow {
+  readonly begun: Promise<void>;
+  readonly text: Promise<string>;
+}
+
+function begin(app: ServedApp, path: string): Slow {
+  let begun = (): void => {};
+  const first = new Promise<void>((resolve) => (begun = resolve));
+  const text = new Promise<string>((resolve, reject) => {
+    const req = http.get({ port: app.port, path, agent: false }, (res) => {
+      let all = '';
+      res.setEncoding('utf8').on('data', (chunk: string) => {
+        all += chunk;
+        begun();
+      });
+      res.on('end', () => resolve(all));
+      res.on('error', reject);
+    });
+    req.on('error', reject);
+  });
+  return { begun: first, text };
+}
