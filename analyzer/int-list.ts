@@ -23,8 +23,9 @@ export class IntList {
 
   /** Makes entries up to `length` exist, as zeros. */
   extend(length: number): void {
+    if (length <= this.length) return;
     if (length > this.#data.length) this.#grow(length);
-    if (length > this.length) this.length = length;
+    this.length = length;
   }
 
   #grow(atLeast: number): void {

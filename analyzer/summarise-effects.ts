@@ -21,7 +21,7 @@ import { EffectList } from './effects/effect-list.js';
 import { FunctionValues } from './effects/function-values.js';
 import { Effect } from './effects/kinds.js';
 import { OutsideEffects } from './effects/outside-calls.js';
-import { emptySummary, type Summary } from './effects/summary.js';
+import { Summary } from './effects/summary.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
 import type { Ruptures } from './find-rupture-points.js';
 import type { Models } from './models.js';
@@ -86,23 +86,26 @@ class Summariser {
   }
 
   effects(): Effects {
-    const facts = this.#facts;
+    // Not the summaries, which nobody needs any more.
+    const [facts, origins, list, values] = [this.#facts, this.#origins, this.#list, this.#values];
+    const { executes } = this.#outsideEffects;
+    values.leave();
     return {
-      roots: this.#values.roots,
-      each: (fn, visit) => this.#list.each(fn, visit),
-      count: (fn) => this.#list.count(fn),
-      executes: (op) => this.#outsideEffects.executes.get(op) ?? this.#origins.calleesOf(op),
+      roots: values.roots,
+      each: (fn, visit) => list.each(fn, visit),
+      count: (fn) => list.count(fn),
+      executes: (op) => executes.get(op) ?? origins.calleesOf(op),
       ops: this.#ops,
-      thisAliases: this.#values.thisAliases,
-      isGiven: (value, fn) => this.#values.isGivenTo(value, facts.fn(fn)),
-      isEntry: (fn) => this.#values.entries[fn] === 1,
+      thisAliases: values.thisAliases,
+      isGiven: (value, fn) => values.isGivenTo(value, facts.fn(fn)),
+      isEntry: (fn) => values.entries[fn] === 1,
       aliases: this.#aliases,
     };
   }
 
   run(): void {
     for (const component of calleesFirst(this.#facts, this.#ops, this.#origins)) {
-      for (const fn of component) this.#callEffects.summaries.set(fn, emptySummary());
+      for (const fn of component) this.#callEffects.summaries.set(fn, new Summary());
       // Each round can only add; a circle settles within a few.
       for (let round = 0; component.length > 1 && round < 40; round++) {
         this.#values.changed = false;
@@ -129,16 +132,19 @@ class Summariser {
   }
 
   #noteAliases(): void {
-    for (const [value, roots] of [...this.#values.self, ...this.#values.inner]) {
-      if (!this.#facts.variables.has(value)) continue;
-      for (const root of roots) {
-        const { base, id } = this.#values.roots.get(root);
-        if (base !== 'variable' || id === value) continue;
-        const known = this.#aliases.get(value);
-        if (known === undefined) this.#aliases.set(value, [id]);
-        else if (!known.includes(id)) known.push(id);
-      }
-    }
+    this.#values.eachUsed((value, self, inner) => {
+      if (!this.#values.isVariable(value)) return;
+      for (const root of self) this.#noteAlias(value, root);
+      for (const root of inner) this.#noteAlias(value, root);
+    });
+  }
+
+  #noteAlias(value: ValueId, root: RootId): void {
+    const of = this.#values.roots.of(root);
+    if (!this.#values.roots.isVariable(root) || of === value) return;
+    const known = this.#aliases.get(value);
+    if (known === undefined) this.#aliases.set(value, [of]);
+    else if (!known.includes(of)) known.push(of);
   }
 
   #step(op: OpId): void {
@@ -210,10 +216,10 @@ class Summariser {
   }
 
   #return(value: ValueId): void {
-    for (const root of this.#values.selfOf(value)) this.#values.note(this.#values.summary.returnsSelf, root);
+    for (const root of this.#values.selfOf(value)) this.#values.noteReturned(root);
     if (this.#values.isGivenElse(value, this.#values.summary.returnsSelf))
-      this.#values.note(this.#values.summary.returnsSelf, this.#values.roots.variable(value));
-    for (const root of this.#values.innerOf(value)) this.#values.note(this.#values.summary.returnsInner, root);
+      this.#values.noteReturned(this.#values.roots.variable(value));
+    for (const root of this.#values.innerOf(value)) this.#values.noteReturnedWithin(root);
   }
 }
 

@@ -85,9 +85,10 @@ export class CallEffects {
     if (summary === undefined || !this.#budget.spend(1 + summary.effects.size + summary.keeps.size)) return;
     const isNew = this.#facts.kind.get(op) === Op.construct;
     const self = isNew ? to : receiver;
+    const { roots } = this.#values;
     for (const [key, effect] of summary.effects) {
       const root = Math.floor(key / kinds);
-      const { base, deep, field } = this.#values.roots.get(root);
+      const { base, deep, field } = roots.get(root);
       // What a constructor does to the object that it makes changes nothing that was there before.
       if (isNew && base === 'this') continue;
       const kind = key % kinds;
@@ -115,8 +116,8 @@ export class CallEffects {
   }
 
   #valueOf(root: RootId, receiver: ValueId, argument: Argument): ValueId {
-    const { base, id } = this.#values.roots.get(root);
-    if (base === 'param') return argument(id);
+    const base = this.#values.roots.baseOf(root);
+    if (base === 'param') return argument(this.#values.roots.of(root));
     return base === 'this' ? receiver : NOTHING;
   }
 

@@ -7,7 +7,7 @@
 import { ANY_PROPERTY, type Facts, NOTHING, type OpId, type ValueId } from '../facts.js';
 import type { Models } from '../models.js';
 import type { RootId } from '../roots.js';
-import { everyRequest } from '../tokens.js';
+import { everyRequest, type TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import type { EffectList } from './effect-list.js';
 import type { FunctionValues } from './function-values.js';
@@ -32,10 +32,10 @@ export class Changes {
 
   /** `at` is the op of this function, `op` the one that really does it, perhaps in a callee. */
   effect(kind: number, root: RootId, op: OpId, at: OpId, value: ValueId = NOTHING): void {
-    if (root >= 0 && this.#values.roots.get(root).base !== 'variable') {
+    if (root >= 0 && !this.#values.roots.isVariable(root)) {
       const key = root * kinds + kind;
       if (!this.#values.summary.effects.has(key)) {
-        this.#values.summary.effects.set(key, { op, value });
+        this.#values.summary.addEffect(key, { op, value });
         this.#values.changed = true;
       }
     }
@@ -62,7 +62,7 @@ export class Changes {
   /** The same for a value of a callee, of which `roots` is what it is here. */
   changeObjectOf(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
     const isGiven = (root: RootId): boolean =>
-      this.#values.roots.get(root).base !== 'variable' && this.#values.entries[this.#values.fn.id] === 0;
+      !this.#values.roots.isVariable(root) && this.#values.entries[this.#values.fn.id] === 0;
     if (roots.length > 0 && roots.every(isGiven)) return;
     this.#changeUnanswered(
       kind,
@@ -90,19 +90,22 @@ export class Changes {
 
   /** `process.env`: what is read from it is text, and part of nothing. */
   isEnvironment(base: ValueId): boolean {
-    const [only, ...others] = this.#origins.tokensOf(base);
-    const token = only === undefined || others.length > 0 ? null : this.#origins.tokens.get(only);
-    return token?.kind === 'external' && this.#models.isEnvironment(token.shape);
+    const held = this.#origins.tokensOf(base);
+    if (held.length !== 1) return false;
+    const token = this.#origins.tokens.get(held[0] as TokenId);
+    return token.kind === 'external' && this.#models.isEnvironment(token.shape);
   }
 
   /** The program's own properties of what a request leads to and what outlives it: `req.socket.hits`. */
   outlivesRequest(base: ValueId, atom: number): boolean {
-    return this.#origins.tokensOf(base).some((id) => {
-      const token = this.#origins.tokens.get(id);
-      if (token.kind !== 'external' || token.site !== everyRequest) return false;
-      if (this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null) return false;
-      const member = atom === ANY_PROPERTY ? null : this.#models.member(token.shape, this.#facts.atomName(atom));
-      return member === null || this.#models.isUnknown(member);
-    });
+    return this.#origins.tokensOf(base).some((id) => this.#outlives(id, atom));
+  }
+
+  #outlives(id: TokenId, atom: number): boolean {
+    const token = this.#origins.tokens.get(id);
+    if (token.kind !== 'external' || token.site !== everyRequest) return false;
+    if (this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null) return false;
+    const member = atom === ANY_PROPERTY ? null : this.#models.member(token.shape, this.#facts.atomName(atom));
+    return member === null || this.#models.isUnknown(member);
   }
 }

@@ -123,9 +123,9 @@ export class OutsideCalls {
   /** `x.split(',').map(fn)`: methods of who knows what do what methods of that name do. */
   admitMethodNames(): boolean {
     let found = false;
-    for (const [op, callee] of this.#found.calleeValue) {
-      const all = this.#found.calleesOfAll.get(op) ?? callee;
-      if (this.#byName.has(op) || this.#flow.held.get(all).some((id) => id !== UNKNOWN)) continue;
+    for (let op = 0; op < this.#found.calleeValue.length; op++) {
+      const all = this.#found.calleeOf(op);
+      if (all === NOTHING || this.#byName.has(op) || this.#flow.held.get(all).some((id) => id !== UNKNOWN)) continue;
       const model = methodByName(this.#facts, this.#models, op, (value) => this.#flow.held.get(value), this.#tokens);
       if (model === null) continue;
       this.#byName.add(op);
