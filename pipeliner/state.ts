@@ -93,11 +93,12 @@ class Collector {
     const times = this.#taken.get(key) ?? 0;
     if (times >= mostPlaces) return;
     this.#taken.set(key, times + 1);
-    const root = this.#pipeline.effects.roots.get(id);
+    const { roots } = this.#pipeline.effects;
     const own = fnId === this.#part.fn.id;
-    if (root.base === 'variable') return this.#onVariable(root.id, root, kind, op, own);
+    if (roots.isVariable(id)) return this.#onVariable(roots.of(id), roots.get(id), kind, op, own);
     // Parameters and `this` of functions that the part calls have been repeated for what they stand for.
     if (!own || this.#part.kind === 'main') return;
+    const root = roots.get(id);
     const fn = this.#part.fn;
     if (root.base === 'this') this.#onReceiver(fn.receiver, root, kind, op, own);
     else this.#onVariable(fn.params[root.id] ?? 0, root, kind, op, own);

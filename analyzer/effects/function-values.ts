@@ -152,7 +152,7 @@ export class FunctionValues {
 
   selfOf(value: ValueId): readonly RootId[] {
     if (value === NOTHING) return noRoots;
-    if (this.#is(value, IS_VARIABLE)) {
+    if (this.thisAliases.size > 0) {
       const alias = this.thisAliases.get(value);
       if (alias !== undefined) return this.selfOf(alias);
     }
@@ -297,6 +297,7 @@ export class FunctionValues {
   }
 
   variableRoot(variable: ValueId): RootId {
+    if (this.thisAliases.size === 0) return this.roots.variable(variable);
     return this.roots.variable(this.thisAliases.get(variable) ?? variable);
   }
 
