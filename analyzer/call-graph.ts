@@ -2,7 +2,7 @@
  * Reads:   origins and facts.
  * Gives:   functions in an order in which callees come before their callers, those that call each other together.
  */
-import { type Facts, type FunctionId, Op } from './facts.js';
+import { type Facts, type FunctionId, Op, type OpId } from './facts.js';
 import type { Origins } from './trace-origins.js';
 
 /** Ops by the function that runs them, in source order. */
@@ -91,11 +91,18 @@ function popComponent(stack: FunctionId[], onStack: Uint8Array, root: FunctionId
   return component;
 }
 
-function directCallees(ops: Int32Array, origins: Origins): FunctionId[] {
-  const found = new Set<FunctionId>();
-  for (const op of ops) {
-    for (const callee of origins.calleesOf(op)) found.add(callee);
-    for (const callee of origins.inPlaceOf(op)) found.add(callee);
+function directCallees(ops: Int32Array, origins: Origins): readonly FunctionId[] {
+  let found: Set<FunctionId> | null = null;
+  for (let index = 0; index < ops.length; index++) {
+    const op = ops[index] as OpId;
+    const callees = origins.calleesOf(op);
+    const inPlace = origins.inPlaceOf(op);
+    if (callees.length + inPlace.length === 0) continue;
+    found ??= new Set();
+    for (const callee of callees) found.add(callee);
+    for (const callee of inPlace) found.add(callee);
   }
-  return [...found];
+  return found === null ? noCallees : [...found];
 }
+
+const noCallees: readonly FunctionId[] = [];

@@ -169,27 +169,29 @@ export function cloneFunction(facts: Facts, fn: FunctionFact): Clone {
   return { root: facts.fn(firstFunction), firstOp, lastOp: facts.kind.length, seeds, firstFunction, valueDelta };
 }
 
-/** Positions of a program's seeds in the order of their values: thousands of copies are made, and each asks for a few. */
-const seedsByValue = new WeakMap<readonly TokenSeed[], Int32Array>();
+/** A program's seeds in the order of their values: thousands of copies are made, and each asks for a few. A number is the
+ *  value and, in its low part, where the seed stands. */
+const seedsByValue = new WeakMap<readonly TokenSeed[], Float64Array>();
+const mostSeeds = 2 ** 21;
 
 /** The seeds of values from `first` to `last`, in the order in which they stand. */
 function seedsBetween({ seeds }: Facts, first: ValueId, last: ValueId): TokenSeed[] {
-  const at = (position: number | undefined): TokenSeed => seeds[position ?? 0] as TokenSeed;
   let order = seedsByValue.get(seeds);
   if (order?.length !== seeds.length) {
-    order = Int32Array.from(seeds.keys()).sort((left, right) => at(left).value - at(right).value);
+    order = Float64Array.from(seeds, ({ value }, index) => value * mostSeeds + index).sort();
     seedsByValue.set(seeds, order);
   }
   let low = 0;
   let high = order.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (at(order[middle]).value < first) low = middle + 1;
+    if ((order[middle] as number) < first * mostSeeds) low = middle + 1;
     else high = middle;
   }
   let end = low;
-  while (end < order.length && at(order[end]).value < last) end++;
-  return [...order.slice(low, end).sort((left, right) => left - right)].map(at);
+  while (end < order.length && (order[end] as number) < last * mostSeeds) end++;
+  const positions = order.slice(low, end).map((key) => key % mostSeeds);
+  return [...positions.sort()].map((position) => seeds[position] as TokenSeed);
 }
 
 function copyOf(

@@ -124,7 +124,7 @@ class Summariser {
     for (let round = 0; round < 40; round++) {
       this.#values.startRound(record);
       this.#list.startAgain(id);
-      for (const op of ops) this.#step(op);
+      for (let index = 0; index < ops.length; index++) this.#step(ops[index] as OpId);
       if (!this.#values.moved || !record) break;
     }
     this.#list.end(id);
@@ -149,9 +149,10 @@ class Summariser {
 
   #step(op: OpId): void {
     const facts = this.#facts;
-    const a = facts.a.get(op);
-    const b = facts.b.get(op);
     const kind = facts.kind.get(op);
+    const a = facts.a.get(op);
+    if (kind === Op.read) return this.#changes.list(Effect.read, this.#values.variableRoot(a), op, op);
+    const b = facts.b.get(op);
     switch (kind) {
       case Op.copy:
         return this.#values.copy(a, b);
@@ -163,8 +164,6 @@ class Summariser {
         this.#values.addInner(b, this.#values.contentsOf(a));
         if (facts.d.get(op) !== 1) this.#changes.change(Effect.mutate, b, op);
         return;
-      case Op.read:
-        return this.#changes.effect(Effect.read, this.#values.variableRoot(a), op, op);
       case Op.write:
         return this.#changes.effect(Effect.write, this.#values.variableRoot(a), op, op);
       case Op.return:
@@ -196,7 +195,8 @@ class Summariser {
     this.#values.addSelf(to, this.#values.innerOf(base));
     this.#values.addInner(to, this.#values.innerOf(base));
     // A getter is a call.
-    for (const callee of this.#origins.calleesOf(op)) this.#callEffects.apply(op, callee, base, noArgument, to);
+    const getters = this.#origins.calleesOf(op);
+    if (getters.length > 0) for (const callee of getters) this.#callEffects.apply(op, callee, base, noArgument, to);
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {
@@ -227,8 +227,10 @@ class Summariser {
 function findEntries(facts: Facts, origins: Origins, ruptures: Ruptures): Uint8Array {
   const entries = new Uint8Array(facts.functions.length).fill(1);
   for (let op = 0; op < facts.kind.length; op++) {
-    for (const callee of origins.calleesOf(op)) entries[callee] = 0;
-    for (const callee of origins.inPlaceOf(op)) entries[callee] = 0;
+    const callees = origins.calleesOf(op);
+    if (callees.length > 0) for (const callee of callees) entries[callee] = 0;
+    const inPlace = origins.inPlaceOf(op);
+    if (inPlace.length > 0) for (const callee of inPlace) entries[callee] = 0;
   }
   for (const point of ruptures.points) for (const { fn } of point.callbacks) entries[fn] = 1;
   for (const fn of origins.escaped) entries[fn] = 1;

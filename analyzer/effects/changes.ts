@@ -42,6 +42,11 @@ export class Changes {
     if (this.#values.recording) this.#list.push(kind, root, op, at, value);
   }
 
+  /** Of a variable: callers have nothing to know of it. */
+  list(kind: number, root: RootId, op: OpId, at: OpId): void {
+    if (this.#values.recording) this.#list.push(kind, root, op, at, NOTHING);
+  }
+
   /** What `value` holds is changed: by its roots, and by what it may be. */
   change(kind: number, value: ValueId, op: OpId): void {
     if (value === NOTHING) return;
@@ -76,6 +81,7 @@ export class Changes {
   #changeUnanswered(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
     if (!this.#values.recording || value === NOTHING) return;
     const tokens = this.#origins.tokensOf(value);
+    if (tokens.length === 0) return;
     const isFunction = tokens.some((id) => this.#origins.tokens.functionOf(id) !== null);
     if (roots.length > 0 && !isFunction && roots.every((root) => this.#values.isOfModule(root))) return;
     if (tokens.length >= tooManyTokens) this.#values.loseTrack();
@@ -98,7 +104,9 @@ export class Changes {
 
   /** The program's own properties of what a request leads to and what outlives it: `req.socket.hits`. */
   outlivesRequest(base: ValueId, atom: number): boolean {
-    return this.#origins.tokensOf(base).some((id) => this.#outlives(id, atom));
+    const tokens = this.#origins.tokensOf(base);
+    for (let index = 0; index < tokens.length; index++) if (this.#outlives(tokens[index] as TokenId, atom)) return true;
+    return false;
   }
 
   #outlives(id: TokenId, atom: number): boolean {

@@ -11,6 +11,8 @@ export class Found {
   readonly inPlaceCallees = new IntSets();
   /** Of method calls: the value that holds the method; 0 for other ops. */
   readonly calleeValue = new IntList(4096);
+  /** Method calls, in the order in which they were found. */
+  readonly methods = new IntList(4096);
   /** All that is called, where each receiver has a call of its own. */
   readonly calleesOfAll = new Map<OpId, ValueId>();
   readonly callbacks: CallbackUse[] = [];
