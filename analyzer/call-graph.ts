@@ -37,15 +37,21 @@ export function isCall(kind: number): boolean {
   return kind === Op.call || kind === Op.method || kind === Op.construct;
 }
 
+/** Functions that call each other in a circle, or one by itself. */
+export interface Component {
+  readonly functions: readonly FunctionId[];
+  readonly isCircle: boolean;
+}
+
 /** Strongly connected components, callees first (Tarjan's algorithm, with a stack of its own). */
-export function calleesFirst(facts: Facts, ops: OpsByFunction, origins: Origins): FunctionId[][] {
+export function calleesFirst(facts: Facts, ops: OpsByFunction, origins: Origins): readonly Component[] {
   const count = facts.functions.length;
   const callees = Array.from({ length: count }, (_, fn) => directCallees(ops.of(fn), origins));
   const index = new Int32Array(count).fill(-1);
   const low = new Int32Array(count);
   const onStack = new Uint8Array(count);
   const stack: FunctionId[] = [];
-  const components: FunctionId[][] = [];
+  const components: Component[] = [];
   let next = 0;
 
   const enter = (fn: FunctionId): Frame => {
@@ -65,7 +71,10 @@ export function calleesFirst(facts: Facts, ops: OpsByFunction, origins: Origins)
         frames.pop();
         const caller = frames.at(-1)?.fn;
         if (caller !== undefined) low[caller] = Math.min(low[caller] as number, low[fn] as number);
-        if (low[fn] === index[fn]) components.push(popComponent(stack, onStack, fn));
+        if (low[fn] === index[fn]) {
+          const functions = popComponent(stack, onStack, fn);
+          components.push({ functions, isCircle: functions.length > 1 || callees[fn]?.includes(fn) === true });
+        }
       } else if (index[callee] === -1) {
         frames.push(enter(callee));
       } else if (onStack[callee] === 1) {

@@ -104,15 +104,15 @@ class Summariser {
   }
 
   run(): void {
-    for (const component of calleesFirst(this.#facts, this.#ops, this.#origins)) {
-      for (const fn of component) this.#callEffects.summaries.set(fn, new Summary());
+    for (const { functions, isCircle } of calleesFirst(this.#facts, this.#ops, this.#origins)) {
+      for (const fn of functions) this.#callEffects.summaries.set(fn, new Summary());
       // Each round can only add; a circle settles within a few.
-      for (let round = 0; component.length > 1 && round < 40; round++) {
+      for (let round = 0; isCircle && round < 40; round++) {
         this.#values.changed = false;
-        for (const fn of component) this.#lookAt(fn, false);
+        for (const fn of functions) this.#lookAt(fn, false);
         if (!this.#values.changed) break;
       }
-      for (const fn of component) this.#lookAt(fn, true);
+      for (const fn of functions) this.#lookAt(fn, true);
     }
   }
 
@@ -125,7 +125,7 @@ class Summariser {
       this.#values.startRound(record);
       this.#list.startAgain(id);
       for (let index = 0; index < ops.length; index++) this.#step(ops[index] as OpId);
-      if (!this.#values.moved || !record) break;
+      if (!this.#values.moved) break;
     }
     this.#list.end(id);
     if (record) this.#noteAliases();

@@ -222,30 +222,33 @@ export class FunctionValues {
   copy(from: ValueId, to: ValueId): void {
     const wasRead = this.#isSelfRead[this.#slotOf[from] as number] as boolean;
     this.addSelf(to, this.selfOf(from));
-    if (this.#isRootless(from) && this.#isGivenElse(from, this.selfOf(to)))
+    if (this.#isRootless(from) && this.#isFromElsewhere(from) && this.#isAnyGiven(this.selfOf(to)))
       this.addSelf(to, [this.roots.variable(from)]);
     this.addInner(to, this.innerOf(from));
     if (!this.#is(to, IS_VARIABLE)) return;
-    // From now on the value is also reached through the variable, which is no news for the variable itself.
-    const slot = this.#slotOf[from] as number;
-    this.#isSelfRead[slot] = wasRead;
-    this.link(from, [this.roots.variable(to)]);
-    this.#isSelfRead[slot] = wasRead;
+    // From now on the value is also reached through the variable. To the variable itself that is no news, to a parameter it is.
+    const root = this.roots.variable(to);
+    if (this.#own[this.#slot(to)] === root) this.#isSelfRead[this.#slotOf[from] as number] = wasRead;
+    this.link(from, [root]);
   }
 
   /** A second source beside what is given: a default, of which no caller knows. It has no root but itself. */
   isGivenElse(value: ValueId, others: Iterable<RootId>): boolean {
-    return this.#isRootless(value) && this.#isGivenElse(value, others);
+    return this.#isRootless(value) && this.#isFromElsewhere(value) && this.#isAnyGiven(others);
   }
 
   #isRootless(value: ValueId): boolean {
     return value !== NOTHING && this.selfOf(value).length === 0;
   }
 
-  #isGivenElse(value: ValueId, others: Iterable<RootId>): boolean {
-    let isGiven = false;
-    for (const root of others) if (!this.roots.isVariable(root)) isGiven = true;
-    return isGiven && this.#origins.tokensOf(value).some((id) => !this.#isMadeHere(id));
+  #isAnyGiven(roots: Iterable<RootId>): boolean {
+    for (const root of roots) if (!this.roots.isVariable(root)) return true;
+    return false;
+  }
+
+  #isFromElsewhere(value: ValueId): boolean {
+    for (const id of this.#origins.tokensOf(value)) if (!this.#isMadeHere(id)) return true;
+    return false;
   }
 
   #isMadeHere(id: TokenId): boolean {
@@ -257,9 +260,10 @@ export class FunctionValues {
   /** What `value` is becomes part of `roots`: changing it through any name changes those. */
   link(value: ValueId, roots: readonly RootId[]): void {
     if (value === NOTHING || roots.length === 0) return;
-    for (const root of this.selfOf(value)) {
-      if (!this.roots.isVariable(root)) this.#keep(root, roots);
-    }
+    const wasRead = this.#isSelfRead[this.#slotOf[value] as number] as boolean;
+    for (const root of this.selfOf(value)) if (!this.roots.isVariable(root)) this.#keep(root, roots);
+    // What is looked for here is none of those.
+    if (!this.#isAnyGiven(roots)) this.#isSelfRead[this.#slotOf[value] as number] = wasRead;
     this.addSelf(value, roots);
   }
 
