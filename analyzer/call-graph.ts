@@ -12,17 +12,18 @@ export class OpsByFunction {
 
   constructor(facts: Facts) {
     this.#first = new Int32Array(facts.functions.length + 1);
-    for (let op = 0; op < facts.kind.length; op++) {
-      const owner = facts.owner.get(op) + 1;
+    const owners = facts.owner.entries();
+    for (let op = 0; op < owners.length; op++) {
+      const owner = (owners[op] as FunctionId) + 1;
       this.#first[owner] = (this.#first[owner] as number) + 1;
     }
     for (let fn = 0; fn < facts.functions.length; fn++) {
       this.#first[fn + 1] = (this.#first[fn + 1] as number) + (this.#first[fn] as number);
     }
     const next = this.#first.slice();
-    this.#ops = new Int32Array(facts.kind.length);
-    for (let op = 0; op < facts.kind.length; op++) {
-      const owner = facts.owner.get(op);
+    this.#ops = new Int32Array(owners.length);
+    for (let op = 0; op < owners.length; op++) {
+      const owner = owners[op] as FunctionId;
       this.#ops[next[owner] as number] = op;
       next[owner] = (next[owner] as number) + 1;
     }

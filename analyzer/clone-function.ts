@@ -33,8 +33,9 @@ export interface Clone {
 export function markWrappers(facts: Facts): void {
   const madeAnew = new Set<ValueId>();
   for (const seed of facts.seeds) if (seed.kind === 'object') madeAnew.add(seed.value);
-  for (let op = 0; op < facts.kind.length; op++) {
-    const kind = facts.kind.get(op);
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    const kind = kinds[op];
     if (kind === Op.construct) madeAnew.add(facts.b.get(op));
     else if (kind === Op.call) markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op))))
@@ -43,8 +44,8 @@ export function markWrappers(facts: Facts): void {
   }
   markFactories(facts, madeAnew);
   const used = objectsUsedInside(facts);
-  for (let op = 0; op < facts.kind.length; op++) {
-    const isFresh = facts.kind.get(op) === Op.copy && madeAnew.has(facts.a.get(op));
+  for (let op = 0; op < kinds.length; op++) {
+    const isFresh = kinds[op] === Op.copy && madeAnew.has(facts.a.get(op));
     if (isFresh && used.has(facts.b.get(op))) markOwner(facts, facts.b.get(op));
   }
 }
@@ -53,16 +54,17 @@ export function markWrappers(facts: Facts): void {
 function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
   const objects = new Set(madeAnew);
   const changers = new Set<ValueId>();
-  for (let op = 0; op < facts.kind.length; op++) {
-    const kind = facts.kind.get(op);
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    const kind = kinds[op];
     if (kind === Op.copy && madeAnew.has(facts.a.get(op))) objects.add(facts.b.get(op));
-    const isChange = kind === Op.store && facts.d.get(op) !== 1;
-    const variable = isChange ? facts.variables.get(facts.a.get(op)) : undefined;
+    if (kind !== Op.store || facts.d.get(op) === 1) continue;
+    const variable = facts.variables.get(facts.a.get(op));
     if (variable?.kind !== VariableKind.parameter || variable.owner === facts.owner.get(op)) continue;
     changers.add(facts.fn(facts.owner.get(op)).self);
   }
-  for (let op = 0; op < facts.kind.length; op++) {
-    if (facts.kind.get(op) !== Op.return) continue;
+  for (let op = 0; op < kinds.length; op++) {
+    if (kinds[op] !== Op.return) continue;
     const value = facts.a.get(op);
     if (objects.has(value) || changers.has(value)) markFactory(facts, facts.fn(facts.owner.get(op)));
   }
@@ -112,8 +114,9 @@ function markStateWritten(facts: Facts, op: OpId): void {
 /** Variables that functions within their own function read. */
 function objectsUsedInside(facts: Facts): Set<ValueId> {
   const used = new Set<ValueId>();
-  for (let op = 0; op < facts.kind.length; op++) {
-    if (facts.kind.get(op) !== Op.read) continue;
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    if (kinds[op] !== Op.read) continue;
     const variable = facts.variables.get(facts.a.get(op));
     if (variable !== undefined && variable.kind === VariableKind.local && variable.owner !== facts.owner.get(op))
       used.add(variable.value);

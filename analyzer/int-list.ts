@@ -17,6 +17,11 @@ export class IntList {
     return this.#data[index] as number;
   }
 
+  /** All entries, to go through while none is added. */
+  entries(): Int32Array {
+    return this.#data.subarray(0, this.length);
+  }
+
   set(index: number, value: number): void {
     this.#data[index] = value;
   }
