@@ -2,7 +2,7 @@
  * Reads:   origins and facts.
  * Gives:   functions in an order in which callees come before their callers, those that call each other together.
  */
-import { type Facts, type FunctionId, Op } from './facts.js';
+import { type Facts, type FunctionId, Op, type OpId } from './facts.js';
 import type { Origins } from './trace-origins.js';
 
 /** Ops by the function that runs them, in source order. */
@@ -12,17 +12,18 @@ export class OpsByFunction {
 
   constructor(facts: Facts) {
     this.#first = new Int32Array(facts.functions.length + 1);
-    for (let op = 0; op < facts.kind.length; op++) {
-      const owner = facts.owner.get(op) + 1;
+    const owners = facts.owner.entries();
+    for (let op = 0; op < owners.length; op++) {
+      const owner = (owners[op] as FunctionId) + 1;
       this.#first[owner] = (this.#first[owner] as number) + 1;
     }
     for (let fn = 0; fn < facts.functions.length; fn++) {
       this.#first[fn + 1] = (this.#first[fn + 1] as number) + (this.#first[fn] as number);
     }
     const next = this.#first.slice();
-    this.#ops = new Int32Array(facts.kind.length);
-    for (let op = 0; op < facts.kind.length; op++) {
-      const owner = facts.owner.get(op);
+    this.#ops = new Int32Array(owners.length);
+    for (let op = 0; op < owners.length; op++) {
+      const owner = owners[op] as FunctionId;
       this.#ops[next[owner] as number] = op;
       next[owner] = (next[owner] as number) + 1;
     }
@@ -37,15 +38,21 @@ export function isCall(kind: number): boolean {
   return kind === Op.call || kind === Op.method || kind === Op.construct;
 }
 
+/** Functions that call each other in a circle, or one by itself. */
+export interface Component {
+  readonly functions: readonly FunctionId[];
+  readonly isCircle: boolean;
+}
+
 /** Strongly connected components, callees first (Tarjan's algorithm, with a stack of its own). */
-export function calleesFirst(facts: Facts, ops: OpsByFunction, origins: Origins): FunctionId[][] {
+export function calleesFirst(facts: Facts, ops: OpsByFunction, origins: Origins): readonly Component[] {
   const count = facts.functions.length;
   const callees = Array.from({ length: count }, (_, fn) => directCallees(ops.of(fn), origins));
   const index = new Int32Array(count).fill(-1);
   const low = new Int32Array(count);
   const onStack = new Uint8Array(count);
   const stack: FunctionId[] = [];
-  const components: FunctionId[][] = [];
+  const components: Component[] = [];
   let next = 0;
 
   const enter = (fn: FunctionId): Frame => {
@@ -65,7 +72,10 @@ export function calleesFirst(facts: Facts, ops: OpsByFunction, origins: Origins)
         frames.pop();
         const caller = frames.at(-1)?.fn;
         if (caller !== undefined) low[caller] = Math.min(low[caller] as number, low[fn] as number);
-        if (low[fn] === index[fn]) components.push(popComponent(stack, onStack, fn));
+        if (low[fn] === index[fn]) {
+          const functions = popComponent(stack, onStack, fn);
+          components.push({ functions, isCircle: functions.length > 1 || callees[fn]?.includes(fn) === true });
+        }
       } else if (index[callee] === -1) {
         frames.push(enter(callee));
       } else if (onStack[callee] === 1) {
@@ -91,11 +101,18 @@ function popComponent(stack: FunctionId[], onStack: Uint8Array, root: FunctionId
   return component;
 }
 
-function directCallees(ops: Int32Array, origins: Origins): FunctionId[] {
-  const found = new Set<FunctionId>();
-  for (const op of ops) {
-    for (const callee of origins.calleesOf(op)) found.add(callee);
-    for (const callee of origins.inPlaceOf(op)) found.add(callee);
+function directCallees(ops: Int32Array, origins: Origins): readonly FunctionId[] {
+  let found: Set<FunctionId> | null = null;
+  for (let index = 0; index < ops.length; index++) {
+    const op = ops[index] as OpId;
+    const callees = origins.calleesOf(op);
+    const inPlace = origins.inPlaceOf(op);
+    if (callees.length + inPlace.length === 0) continue;
+    found ??= new Set();
+    for (const callee of callees) found.add(callee);
+    for (const callee of inPlace) found.add(callee);
   }
-  return [...found];
+  return found === null ? noCallees : [...found];
 }
+
+const noCallees: readonly FunctionId[] = [];

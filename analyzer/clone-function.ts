@@ -33,8 +33,9 @@ export interface Clone {
 export function markWrappers(facts: Facts): void {
   const madeAnew = new Set<ValueId>();
   for (const seed of facts.seeds) if (seed.kind === 'object') madeAnew.add(seed.value);
-  for (let op = 0; op < facts.kind.length; op++) {
-    const kind = facts.kind.get(op);
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    const kind = kinds[op];
     if (kind === Op.construct) madeAnew.add(facts.b.get(op));
     else if (kind === Op.call) markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op))))
@@ -43,8 +44,8 @@ export function markWrappers(facts: Facts): void {
   }
   markFactories(facts, madeAnew);
   const used = objectsUsedInside(facts);
-  for (let op = 0; op < facts.kind.length; op++) {
-    const isFresh = facts.kind.get(op) === Op.copy && madeAnew.has(facts.a.get(op));
+  for (let op = 0; op < kinds.length; op++) {
+    const isFresh = kinds[op] === Op.copy && madeAnew.has(facts.a.get(op));
     if (isFresh && used.has(facts.b.get(op))) markOwner(facts, facts.b.get(op));
   }
 }
@@ -53,16 +54,17 @@ export function markWrappers(facts: Facts): void {
 function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
   const objects = new Set(madeAnew);
   const changers = new Set<ValueId>();
-  for (let op = 0; op < facts.kind.length; op++) {
-    const kind = facts.kind.get(op);
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    const kind = kinds[op];
     if (kind === Op.copy && madeAnew.has(facts.a.get(op))) objects.add(facts.b.get(op));
-    const isChange = kind === Op.store && facts.d.get(op) !== 1;
-    const variable = isChange ? facts.variables.get(facts.a.get(op)) : undefined;
+    if (kind !== Op.store || facts.d.get(op) === 1) continue;
+    const variable = facts.variables.get(facts.a.get(op));
     if (variable?.kind !== VariableKind.parameter || variable.owner === facts.owner.get(op)) continue;
     changers.add(facts.fn(facts.owner.get(op)).self);
   }
-  for (let op = 0; op < facts.kind.length; op++) {
-    if (facts.kind.get(op) !== Op.return) continue;
+  for (let op = 0; op < kinds.length; op++) {
+    if (kinds[op] !== Op.return) continue;
     const value = facts.a.get(op);
     if (objects.has(value) || changers.has(value)) markFactory(facts, facts.fn(facts.owner.get(op)));
   }
@@ -112,8 +114,9 @@ function markStateWritten(facts: Facts, op: OpId): void {
 /** Variables that functions within their own function read. */
 function objectsUsedInside(facts: Facts): Set<ValueId> {
   const used = new Set<ValueId>();
-  for (let op = 0; op < facts.kind.length; op++) {
-    if (facts.kind.get(op) !== Op.read) continue;
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    if (kinds[op] !== Op.read) continue;
     const variable = facts.variables.get(facts.a.get(op));
     if (variable !== undefined && variable.kind === VariableKind.local && variable.owner !== facts.owner.get(op))
       used.add(variable.value);
@@ -169,27 +172,29 @@ export function cloneFunction(facts: Facts, fn: FunctionFact): Clone {
   return { root: facts.fn(firstFunction), firstOp, lastOp: facts.kind.length, seeds, firstFunction, valueDelta };
 }
 
-/** Positions of a program's seeds in the order of their values: thousands of copies are made, and each asks for a few. */
-const seedsByValue = new WeakMap<readonly TokenSeed[], Int32Array>();
+/** A program's seeds in the order of their values: thousands of copies are made, and each asks for a few. A number is the
+ *  value and, in its low part, where the seed stands. */
+const seedsByValue = new WeakMap<readonly TokenSeed[], Float64Array>();
+const mostSeeds = 2 ** 21;
 
 /** The seeds of values from `first` to `last`, in the order in which they stand. */
 function seedsBetween({ seeds }: Facts, first: ValueId, last: ValueId): TokenSeed[] {
-  const at = (position: number | undefined): TokenSeed => seeds[position ?? 0] as TokenSeed;
   let order = seedsByValue.get(seeds);
   if (order?.length !== seeds.length) {
-    order = Int32Array.from(seeds.keys()).sort((left, right) => at(left).value - at(right).value);
+    order = Float64Array.from(seeds, ({ value }, index) => value * mostSeeds + index).sort();
     seedsByValue.set(seeds, order);
   }
   let low = 0;
   let high = order.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (at(order[middle]).value < first) low = middle + 1;
+    if ((order[middle] as number) < first * mostSeeds) low = middle + 1;
     else high = middle;
   }
   let end = low;
-  while (end < order.length && at(order[end]).value < last) end++;
-  return [...order.slice(low, end).sort((left, right) => left - right)].map(at);
+  while (end < order.length && (order[end] as number) < last * mostSeeds) end++;
+  const positions = order.slice(low, end).map((key) => key % mostSeeds);
+  return [...positions.sort()].map((position) => seeds[position] as TokenSeed);
 }
 
 function copyOf(

@@ -190,6 +190,8 @@ class Cutter {
   }
 
   parts(): Parts {
+    // Not what was needed on the way.
+    const [facts, effects] = [this.#facts, this.#effects];
     return {
       list: this.#list,
       isCoarse: this.#taken !== null,
@@ -197,7 +199,7 @@ class Cutter {
       byFunction: this.#byFunction,
       runners: this.#runners,
       repeated: this.#repeated,
-      eachEffect: (part, visit) => this.#eachEffect(part, visit),
+      eachEffect: (part, visit) => eachEffect(facts, effects, part, visit),
     };
   }
 
@@ -393,15 +395,15 @@ class Cutter {
       distance,
     });
   }
+}
 
-  #eachEffect(part: Part, visit: VisitEffect): void {
-    for (const run of part.runs) {
-      this.#effects.each(run.fn, (kind, root, op, at, value) => {
-        const segment = this.#facts.segment.get(at);
-        if (segment >>> 16 > run.segment || run.segment > (segment & 0xffff)) return;
-        visit(kind, root, run.fn, op, at, value);
-      });
-    }
+function eachEffect(facts: Facts, effects: Effects, part: Part, visit: VisitEffect): void {
+  for (const run of part.runs) {
+    effects.each(run.fn, (kind, root, op, at, value) => {
+      const segment = facts.segment.get(at);
+      if (segment >>> 16 > run.segment || run.segment > (segment & 0xffff)) return;
+      visit(kind, root, run.fn, op, at, value);
+    });
   }
 }
 

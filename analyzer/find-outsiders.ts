@@ -21,9 +21,10 @@ export function findOutsiders(facts: Facts, origins: Origins, effects: Effects):
   for (const fn of facts.functions) {
     if (fn.parent !== -1 && effects.isEntry(fn.id)) found.add(fn.id);
   }
-  for (let op = 0; op < facts.kind.length; op++) {
-    if (facts.kind.get(op) === Op.store) addStored(facts, origins, op, implicit);
-    else if (isCall(facts.kind.get(op))) addDefined(facts, origins, op, implicit);
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    if (kinds[op] === Op.store) addStored(facts, origins, op, implicit);
+    else if (isCall(kinds[op] as number)) addDefined(facts, origins, op, implicit);
   }
   for (const { fn } of implicit) found.add(fn);
   return { functions: found, implicit };

@@ -232,9 +232,11 @@ class Finder {
   #assignmentsOf(variable: ValueId): readonly OpId[] {
     if (this.#assignments === null) {
       this.#assignments = new Map();
-      for (let op = 0; op < this.#facts.kind.length; op++) {
+      const kinds = this.#facts.kind.entries();
+      for (let op = 0; op < kinds.length; op++) {
+        if (kinds[op] !== Op.copy) continue;
         const target = this.#facts.b.get(op);
-        if (this.#facts.kind.get(op) !== Op.copy || !this.#facts.variables.has(target)) continue;
+        if (!this.#facts.variables.has(target)) continue;
         const list = this.#assignments.get(target);
         if (list === undefined) this.#assignments.set(target, [op]);
         else list.push(op);
@@ -303,8 +305,9 @@ class Finder {
   /** Calls that no model describes, and that look asynchronous: an error-first callback at the end. */
   findInferred(): void {
     const facts = this.#facts;
-    for (let op = 0; op < facts.kind.length; op++) {
-      const kind = facts.kind.get(op);
+    const kinds = facts.kind.entries();
+    for (let op = 0; op < kinds.length; op++) {
+      const kind = kinds[op];
       if (kind !== Op.call && kind !== Op.method && kind !== Op.construct) continue;
       if (this.#modelled.has(op) || this.#origins.calleesOf(op).length > 0 || this.#isKnown(op)) continue;
       this.#inferOne(op);

@@ -17,14 +17,20 @@ export class IntList {
     return this.#data[index] as number;
   }
 
+  /** All entries, to go through while none is added. */
+  entries(): Int32Array {
+    return this.#data.subarray(0, this.length);
+  }
+
   set(index: number, value: number): void {
     this.#data[index] = value;
   }
 
   /** Makes entries up to `length` exist, as zeros. */
   extend(length: number): void {
+    if (length <= this.length) return;
     if (length > this.#data.length) this.#grow(length);
-    if (length > this.length) this.length = length;
+    this.length = length;
   }
 
   #grow(atLeast: number): void {

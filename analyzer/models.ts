@@ -35,6 +35,8 @@ export class Models {
   readonly #one: string[] = [];
   readonly #data = new Set<Shape>();
   readonly #ofOthers = new Set<Shape>();
+  readonly #calls = new Map<Shape, Call | null>();
+  readonly #constructs = new Map<Shape, Call | null>();
   readonly #members = new Map<Shape, Map<string, Shape | null>>();
   readonly globals: { readonly [name: string]: Member };
   readonly byMethodName: ReadonlyMap<string, Call>;
@@ -206,6 +208,13 @@ export class Models {
   }
 
   call(shape: Shape, isNew: boolean): Call | null {
+    const known = isNew ? this.#constructs : this.#calls;
+    let call = known.get(shape);
+    if (call === undefined) known.set(shape, (call = this.#findCall(shape, isNew)));
+    return call;
+  }
+
+  #findCall(shape: Shape, isNew: boolean): Call | null {
     const key = isNew ? 'construct' : 'call';
     if (shape.member !== null) return shape.member[key] ?? null;
     return this.typeThat(shape, (type) => type[key] !== undefined)?.[key] ?? null;

@@ -6,6 +6,7 @@
  * Fields of `this` are told apart, as they are a class's variables.
  */
 import type { AtomId, ValueId } from './facts.js';
+import { IntList } from './int-list.js';
 
 export type RootId = number;
 
@@ -20,64 +21,102 @@ export interface Root {
   readonly deep: boolean;
 }
 
-const bases = { param: 0, this: 1, variable: 2 } as const;
+const bases = ['param', 'this', 'variable'] as const;
+const PARAM = 0;
+const THIS = 1;
+const VARIABLE = 2;
 
+/** In columns: there is a root for each variable of the program. */
 export class RootTable {
-  readonly #roots: Root[] = [];
-  readonly #deep: RootId[] = [];
+  readonly #base = new IntList(1024);
+  readonly #of = new IntList(1024);
+  readonly #field = new IntList(1024);
+  /** Something within the root; itself where it is deep already, -1 where nobody has asked. */
+  readonly #deep = new IntList(1024);
+  /** One more than the root of a variable, 0 where nobody has asked. */
+  readonly #ofVariable: Int32Array;
   readonly #ids = new Map<number, RootId>();
 
+  constructor(valueCount: number) {
+    this.#ofVariable = new Int32Array(valueCount);
+  }
+
   param(index: number): RootId {
-    return this.#intern('param', index, -1, false);
+    return this.#intern(PARAM, index, -1, false);
   }
 
   this(): RootId {
-    return this.#intern('this', 0, -1, false);
+    return this.#intern(THIS, 0, -1, false);
   }
 
   variable(value: ValueId): RootId {
-    return this.#intern('variable', value, -1, false);
+    const known = this.#ofVariable[value] as number;
+    if (known !== 0) return known - 1;
+    const id = this.#add(VARIABLE, value, -1, false);
+    this.#ofVariable[value] = id + 1;
+    return id;
   }
 
   get(id: RootId): Root {
-    return this.#roots[id] as Root;
+    const field = this.#field.get(id);
+    return { base: this.baseOf(id), id: this.#of.get(id), field, deep: this.#deep.get(id) === id };
+  }
+
+  baseOf(id: RootId): RootBase {
+    return bases[this.#base.get(id)] as RootBase;
+  }
+
+  isVariable(id: RootId): boolean {
+    return this.#base.get(id) === VARIABLE;
+  }
+
+  /** Index of the parameter; variable; for `this` 0. */
+  of(id: RootId): number {
+    return this.#of.get(id);
+  }
+
+  /** Neither a field nor something within. */
+  isWhole(id: RootId): boolean {
+    return this.#field.get(id) === -1 && this.#deep.get(id) !== id;
   }
 
   deep(id: RootId): RootId {
-    let deep = this.#deep[id] as RootId;
+    let deep = this.#deep.get(id);
     if (deep === -1) {
-      const { base, id: of, field } = this.get(id);
-      deep = this.#intern(base, of, field, true);
-      this.#deep[id] = deep;
+      deep = this.#intern(this.#base.get(id), this.#of.get(id), this.#field.get(id), true);
+      this.#deep.set(id, deep);
     }
     return deep;
   }
 
   /** Field `field` of the whole object that `id` is. */
   field(id: RootId, field: AtomId): RootId {
-    const { base, id: of } = this.get(id);
-    return this.#intern(base, of, field, false);
+    return this.#intern(this.#base.get(id), this.#of.get(id), field, false);
   }
 
   /** The same access on another base: what `this.count` of a callee is for a caller whose receiver has root `base`. */
   rebase(id: RootId, base: RootId, keepField: boolean): RootId {
-    const root = this.get(id);
-    const onto = this.get(base);
-    if (keepField && onto.field === -1 && !onto.deep && root.field !== -1) {
-      return this.#intern(onto.base, onto.id, root.field, root.deep);
-    }
-    return root.deep || root.field !== -1 ? this.deep(base) : base;
+    const field = this.#field.get(id);
+    const isDeep = this.#deep.get(id) === id;
+    if (keepField && field !== -1 && this.isWhole(base))
+      return this.#intern(this.#base.get(base), this.#of.get(base), field, isDeep);
+    return isDeep || field !== -1 ? this.deep(base) : base;
   }
 
-  /** All four facts fit into one exact number: this is asked for each step of each function. */
-  #intern(base: RootBase, of: number, field: AtomId, deep: boolean): RootId {
-    const key = ((of * 3 + bases[base]) * 2 + (deep ? 1 : 0)) * 0x400000 + field + 1;
+  /** All four facts fit into one exact number. */
+  #intern(base: number, of: number, field: AtomId, deep: boolean): RootId {
+    if (base === VARIABLE && field === -1 && !deep) return this.variable(of);
+    const key = ((of * 3 + base) * 2 + (deep ? 1 : 0)) * 0x400000 + field + 1;
     let id = this.#ids.get(key);
-    if (id === undefined) {
-      id = this.#roots.push({ base, id: of, field, deep }) - 1;
-      this.#deep.push(deep ? id : -1);
-      this.#ids.set(key, id);
-    }
+    if (id === undefined) this.#ids.set(key, (id = this.#add(base, of, field, deep)));
+    return id;
+  }
+
+  #add(base: number, of: number, field: AtomId, deep: boolean): RootId {
+    const id = this.#base.push(base);
+    this.#of.push(of);
+    this.#field.push(field);
+    this.#deep.push(deep ? id : -1);
     return id;
   }
 }

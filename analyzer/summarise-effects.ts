@@ -21,7 +21,7 @@ import { EffectList } from './effects/effect-list.js';
 import { FunctionValues } from './effects/function-values.js';
 import { Effect } from './effects/kinds.js';
 import { OutsideEffects } from './effects/outside-calls.js';
-import { emptySummary, type Summary } from './effects/summary.js';
+import { Summary } from './effects/summary.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
 import type { Ruptures } from './find-rupture-points.js';
 import type { Models } from './models.js';
@@ -86,30 +86,33 @@ class Summariser {
   }
 
   effects(): Effects {
-    const facts = this.#facts;
+    // Not the summaries, which nobody needs any more.
+    const [facts, origins, list, values] = [this.#facts, this.#origins, this.#list, this.#values];
+    const { executes } = this.#outsideEffects;
+    values.leave();
     return {
-      roots: this.#values.roots,
-      each: (fn, visit) => this.#list.each(fn, visit),
-      count: (fn) => this.#list.count(fn),
-      executes: (op) => this.#outsideEffects.executes.get(op) ?? this.#origins.calleesOf(op),
+      roots: values.roots,
+      each: (fn, visit) => list.each(fn, visit),
+      count: (fn) => list.count(fn),
+      executes: (op) => executes.get(op) ?? origins.calleesOf(op),
       ops: this.#ops,
-      thisAliases: this.#values.thisAliases,
-      isGiven: (value, fn) => this.#values.isGivenTo(value, facts.fn(fn)),
-      isEntry: (fn) => this.#values.entries[fn] === 1,
+      thisAliases: values.thisAliases,
+      isGiven: (value, fn) => values.isGivenTo(value, facts.fn(fn)),
+      isEntry: (fn) => values.entries[fn] === 1,
       aliases: this.#aliases,
     };
   }
 
   run(): void {
-    for (const component of calleesFirst(this.#facts, this.#ops, this.#origins)) {
-      for (const fn of component) this.#callEffects.summaries.set(fn, emptySummary());
+    for (const { functions, isCircle } of calleesFirst(this.#facts, this.#ops, this.#origins)) {
+      for (const fn of functions) this.#callEffects.summaries.set(fn, new Summary());
       // Each round can only add; a circle settles within a few.
-      for (let round = 0; component.length > 1 && round < 40; round++) {
+      for (let round = 0; isCircle && round < 40; round++) {
         this.#values.changed = false;
-        for (const fn of component) this.#lookAt(fn, false);
+        for (const fn of functions) this.#lookAt(fn, false);
         if (!this.#values.changed) break;
       }
-      for (const fn of component) this.#lookAt(fn, true);
+      for (const fn of functions) this.#lookAt(fn, true);
     }
   }
 
@@ -121,31 +124,35 @@ class Summariser {
     for (let round = 0; round < 40; round++) {
       this.#values.startRound(record);
       this.#list.startAgain(id);
-      for (const op of ops) this.#step(op);
-      if (!this.#values.moved || !record) break;
+      for (let index = 0; index < ops.length; index++) this.#step(ops[index] as OpId);
+      if (!this.#values.moved) break;
     }
     this.#list.end(id);
     if (record) this.#noteAliases();
   }
 
   #noteAliases(): void {
-    for (const [value, roots] of [...this.#values.self, ...this.#values.inner]) {
-      if (!this.#facts.variables.has(value)) continue;
-      for (const root of roots) {
-        const { base, id } = this.#values.roots.get(root);
-        if (base !== 'variable' || id === value) continue;
-        const known = this.#aliases.get(value);
-        if (known === undefined) this.#aliases.set(value, [id]);
-        else if (!known.includes(id)) known.push(id);
-      }
-    }
+    this.#values.eachUsed((value, self, inner) => {
+      if (!this.#values.isVariable(value)) return;
+      for (const root of self) this.#noteAlias(value, root);
+      for (const root of inner) this.#noteAlias(value, root);
+    });
+  }
+
+  #noteAlias(value: ValueId, root: RootId): void {
+    const of = this.#values.roots.of(root);
+    if (!this.#values.roots.isVariable(root) || of === value) return;
+    const known = this.#aliases.get(value);
+    if (known === undefined) this.#aliases.set(value, [of]);
+    else if (!known.includes(of)) known.push(of);
   }
 
   #step(op: OpId): void {
     const facts = this.#facts;
-    const a = facts.a.get(op);
-    const b = facts.b.get(op);
     const kind = facts.kind.get(op);
+    const a = facts.a.get(op);
+    if (kind === Op.read) return this.#changes.list(Effect.read, this.#values.variableRoot(a), op, op);
+    const b = facts.b.get(op);
     switch (kind) {
       case Op.copy:
         return this.#values.copy(a, b);
@@ -157,8 +164,6 @@ class Summariser {
         this.#values.addInner(b, this.#values.contentsOf(a));
         if (facts.d.get(op) !== 1) this.#changes.change(Effect.mutate, b, op);
         return;
-      case Op.read:
-        return this.#changes.effect(Effect.read, this.#values.variableRoot(a), op, op);
       case Op.write:
         return this.#changes.effect(Effect.write, this.#values.variableRoot(a), op, op);
       case Op.return:
@@ -190,7 +195,8 @@ class Summariser {
     this.#values.addSelf(to, this.#values.innerOf(base));
     this.#values.addInner(to, this.#values.innerOf(base));
     // A getter is a call.
-    for (const callee of this.#origins.calleesOf(op)) this.#callEffects.apply(op, callee, base, noArgument, to);
+    const getters = this.#origins.calleesOf(op);
+    if (getters.length > 0) for (const callee of getters) this.#callEffects.apply(op, callee, base, noArgument, to);
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {
@@ -210,10 +216,10 @@ class Summariser {
   }
 
   #return(value: ValueId): void {
-    for (const root of this.#values.selfOf(value)) this.#values.note(this.#values.summary.returnsSelf, root);
+    for (const root of this.#values.selfOf(value)) this.#values.noteReturned(root);
     if (this.#values.isGivenElse(value, this.#values.summary.returnsSelf))
-      this.#values.note(this.#values.summary.returnsSelf, this.#values.roots.variable(value));
-    for (const root of this.#values.innerOf(value)) this.#values.note(this.#values.summary.returnsInner, root);
+      this.#values.noteReturned(this.#values.roots.variable(value));
+    for (const root of this.#values.innerOf(value)) this.#values.noteReturnedWithin(root);
   }
 }
 
@@ -221,8 +227,10 @@ class Summariser {
 function findEntries(facts: Facts, origins: Origins, ruptures: Ruptures): Uint8Array {
   const entries = new Uint8Array(facts.functions.length).fill(1);
   for (let op = 0; op < facts.kind.length; op++) {
-    for (const callee of origins.calleesOf(op)) entries[callee] = 0;
-    for (const callee of origins.inPlaceOf(op)) entries[callee] = 0;
+    const callees = origins.calleesOf(op);
+    if (callees.length > 0) for (const callee of callees) entries[callee] = 0;
+    const inPlace = origins.inPlaceOf(op);
+    if (inPlace.length > 0) for (const callee of inPlace) entries[callee] = 0;
   }
   for (const point of ruptures.points) for (const { fn } of point.callbacks) entries[fn] = 1;
   for (const fn of origins.escaped) entries[fn] = 1;

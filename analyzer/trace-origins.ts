@@ -18,7 +18,7 @@
  *   origins/given-values.ts   what such a call gives and keeps
  */
 import type { Budget } from './budget.js';
-import type { Facts, FunctionId, OpId, ValueId } from './facts.js';
+import { type Facts, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
 import type { External, Unloaded } from './load-modules.js';
 import type { Models } from './models.js';
 import { Calls } from './origins/calls.js';
@@ -66,12 +66,13 @@ export function traceOrigins(
   new Solver(flow, found, precision).solve(externals, unloaded);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
+  for (const sets of [held, found.callees, found.inPlaceCallees]) sets.share();
   return {
     tokens,
     tokensOf: (value) => held.get(value),
     calleesOf: (op) => found.callees.get(op),
     inPlaceOf: (op) => found.inPlaceCallees.get(op),
-    calleeTokens: (op) => held.get(found.calleesOfAll.get(op) ?? found.calleeValue.get(op) ?? facts.a.get(op)),
+    calleeTokens: (op) => held.get(found.calleeOf(op) || facts.a.get(op)),
     callbacks: found.callbacks,
     escaped: found.escaped,
     receiverOf: found.receiverOf,
@@ -79,6 +80,7 @@ export function traceOrigins(
 }
 
 class Solver {
+  readonly #facts: Facts;
   readonly #flow: TokenFlow;
   readonly #seeds: Seeds;
   readonly #properties: Properties;
@@ -87,6 +89,7 @@ class Solver {
   readonly #calls: Calls;
 
   constructor(flow: TokenFlow, found: Found, precision: Precision) {
+    this.#facts = flow.facts;
     this.#flow = flow;
     const seeds = new Seeds(flow, found);
     const properties = new Properties(flow, found);
@@ -97,10 +100,10 @@ class Solver {
     this.#properties = properties;
     this.#givenValues = givenValues;
     this.#outsideCalls = outsideCalls;
-    this.#calls = new Calls({ flow, found, properties, givenValues, outsideCalls, contexts });
+    this.#calls = new Calls({ flow, seeds, found, properties, givenValues, outsideCalls, contexts });
     flow.connect(
       (use, token) => this.#apply(use, token),
-      (code) => seeds.useOfOp(code),
+      (code, token) => this.#applyOp(code, token),
     );
   }
 
@@ -149,8 +152,6 @@ class Solver {
         return this.#givenValues.await(token, use.to);
       case 'bind':
         return this.#givenValues.bind(token, use);
-      case 'method':
-        return this.#calls.method(token, use);
       case 'call':
         return this.#calls.call(token, use.view);
       case 'callback':
@@ -161,6 +162,26 @@ class Solver {
         return this.#calls.callSuper(token, use);
       case 'arrive':
         return this.#calls.callWaiting(use.waiting);
+    }
+  }
+
+  /** What an op does with a value; `~op` for what a method call does with the method. */
+  #applyOp(code: number, token: TokenId): void {
+    if (code < 0) return this.#calls.call(token, this.#seeds.viewOf(~code));
+    const facts = this.#facts;
+    switch (facts.kind.get(code)) {
+      case Op.load:
+        return this.#properties.load(token, this.#seeds.loadOf(code));
+      case Op.store:
+        return this.#properties.store(token, facts.c.get(code), facts.b.get(code));
+      case Op.await:
+        return this.#givenValues.await(token, facts.b.get(code));
+      case Op.copyProperties:
+        return this.#properties.copyProperties(token, facts.b.get(code));
+      case Op.method:
+        return this.#calls.method(token, code);
+      default:
+        return this.#calls.call(token, this.#seeds.viewOf(code));
     }
   }
 }

@@ -2,12 +2,16 @@
  * How long a whole compile takes (from reading the files to the JSON text), and how much memory, against the floor: reading,
  * parsing and scope analysis of the same files. Ratios are what counts, as machines differ.
  *
- *     npm run bench:compile            several sizes up to 5,000 files
- *     npm run bench:compile -- 200     one size only
+ *     npm run bench:compile                  several sizes up to 5,000 files
+ *     npm run bench:compile -- 200           one size only
+ *     npm run bench:compile -- 200 dense     an app without the documentation, texts and sums that people write
  *
- *     floor, whole   one process each that does nothing else, as a command does: the median of three, and their ratio
+ *     floor, whole   one process each that does nothing else; the whole with the engine set as the command sets it. The
+ *                    median of three, and their ratio
  *     warm           both in turns in one process, until the engine has compiled them: ratio of the medians, and its spread
- *     memory         peak of `fluxion compile --emit json` itself, and what ten times the source and 100 MB would be
+ *     command        `fluxion compile --emit json` itself, from start to end, beside node with the floor: time, and that
+ *                    of the processor
+ *     memory         peak of the command, and what ten times the source and 100 MB would be
  */
 
 import { fork, spawn } from 'node:child_process';
@@ -17,9 +21,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { analyze } from 'escope';
 import { parse } from 'espree';
+import { prepareEngine } from '../bin/prepare-engine.js';
 import { compile } from '../compile.js';
 import { jsonPieces } from '../flx/emit/json.js';
-import { generateApp } from './generate-app.js';
+import { generateApp, type Style } from './generate-app.js';
 
 const sizes = [50, 200, 500, 1000, 2000, 5000];
 const processes = 3;
@@ -42,6 +47,7 @@ function measure(work: Work, entry: string, rounds: number): Promise<Times> {
 async function measureHere(work: string, entry: string, rounds: number): Promise<Times> {
   const floor: number[] = [];
   const whole: number[] = [];
+  if (work === 'whole') prepareEngine();
   for (let round = 0; round < rounds; round++) {
     if (work !== 'whole') floor.push(await timed(() => runFloor(path.dirname(entry))));
     if (work !== 'floor') whole.push(await timed(() => runWhole(entry)));
@@ -74,11 +80,20 @@ async function timed(run: () => void | Promise<void>): Promise<number> {
   return performance.now() - begin;
 }
 
-/** Peak memory of the command, in MB; it says so itself when it ends. */
-function commandPeak(entry: string): Promise<number> {
-  const report = 'import{writeSync}from"fs";process.on("exit",()=>writeSync(3,process.resourceUsage().maxRSS+"\\n"))';
-  const command = fileURLToPath(new URL('../bin/fluxion.cjs', import.meta.url));
-  const words = ['--import', `data:text/javascript,${encodeURIComponent(report)}`, command, 'compile', entry];
+interface Command {
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly peakMb: number;
+}
+
+/** What the command takes; it says so itself when it ends, but for the time. */
+function command(entry: string): Promise<Command> {
+  const report = `import{writeSync}from"fs";process.on("exit",()=>{
+    const{userCPUTime,systemCPUTime,maxRSS}=process.resourceUsage();
+    writeSync(3,JSON.stringify({cpuMs:(userCPUTime+systemCPUTime)/1000,peakMb:maxRSS/1024})+"\\n")})`;
+  const file = fileURLToPath(new URL('../bin/fluxion.cjs', import.meta.url));
+  const words = ['--import', `data:text/javascript,${encodeURIComponent(report)}`, file, 'compile', entry];
+  const begin = performance.now();
   const child = spawn(process.execPath, [...words, '--emit', 'json'], {
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
@@ -88,8 +103,10 @@ function commandPeak(entry: string): Promise<number> {
   });
   return new Promise((resolve, reject) => {
     child.once('close', (code) => {
-      if (code !== 0) reject(new Error(`the command ended with ${code}`));
-      else resolve(Math.max(...said.trim().split('\n').map(Number)) / 1024);
+      if (code !== 0) return reject(new Error(`the command ended with ${code}`));
+      // The process and its thread both say it; the process last, and for both.
+      const last = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Omit<Command, 'ms'>;
+      resolve({ ms: performance.now() - begin, ...last });
     });
   });
 }
@@ -104,11 +121,18 @@ async function alone(work: 'floor' | 'whole', entry: string): Promise<number> {
   return median(times);
 }
 
-async function row(files: number, folder: string): Promise<string> {
-  const entry = generateApp(folder, files);
+async function thrice<Result>(run: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let n = 0; n < processes; n++) results.push(await run());
+  return results;
+}
+
+async function row(files: number, folder: string, style: Style): Promise<string> {
+  const entry = generateApp(folder, files, style);
   const all = listFiles(folder);
   const kilobytes = all.reduce((sum, file) => sum + readFileSync(file).length, 0) / 1024;
   const [floor, whole] = [await alone('floor', entry), await alone('whole', entry)];
+  const commands = await thrice(() => command(entry));
   const turns = await measure('turns', entry, files > 1000 ? 3 : 9);
   // The first round of each is not warm.
   const [warmFloor, warmWhole] = [turns.floor.slice(1), turns.whole.slice(1)];
@@ -125,12 +149,15 @@ async function row(files: number, folder: string): Promise<string> {
     `${(median(warmWhole) / median(warmFloor)).toFixed(2)}x`.padStart(7),
     `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`.padStart(12),
     `${((whole * 1024) / kilobytes).toFixed(0)} ms`.padStart(8),
-    `${(await commandPeak(entry)).toFixed(0)} of ${budget.toFixed(0)} MB`.padStart(15),
+    `${median(commands.map(({ ms }) => ms)).toFixed(0)} ms`.padStart(13),
+    `${median(commands.map(({ cpuMs }) => cpuMs)).toFixed(0)} ms`.padStart(8),
+    `${median(commands.map(({ peakMb }) => peakMb)).toFixed(0)} of ${budget.toFixed(0)} MB`.padStart(15),
   ].join('  ');
 }
 
 async function main(): Promise<void> {
   const [flag, work, entry, rounds] = process.argv.slice(2);
+  const style = work === 'dense' ? 'dense' : 'plain';
   if (flag === '--measure') {
     process.send?.(await measureHere(work ?? 'turns', entry ?? '', Number(rounds)));
     return;
@@ -139,12 +166,12 @@ async function main(): Promise<void> {
     `node ${process.version}; floor: espree + eslint-scope on the same files; whole: all of a compile to JSON`,
   );
   console.log(
-    ' files     source     floor     whole    ratio   warm: floor    whole    ratio        spread    per MB      peak memory',
+    ' files     source     floor     whole    ratio   warm: floor    whole    ratio        spread    per MB  command: time  cpu      peak memory',
   );
   for (const files of flag === undefined ? sizes : [Number(flag)]) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'fluxion-bench-'));
     try {
-      console.log(await row(files, folder));
+      console.log(await row(files, folder, style));
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

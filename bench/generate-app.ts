@@ -1,21 +1,33 @@
 /**
  * Gives: an Express app of any number of files, in the layout that large apps have: an entry, routers, controllers, services,
  *        models, helpers. The same number gives the same files.
+ *
+ *     plain   as people write: the same code with its documentation, checks, texts and sums, in files of 3 kB. 18 packages
+ *             that Express apps use, read as programs, have 26 to 59 ops and 1.2 to 3.1 functions per kB; this has 56 and 3.7
+ *     dense   nothing but handlers and what they call: 99 ops and 6.9 functions per kB, which only minified code has
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { type FeaturePart, plainText } from './plain-text.js';
 
-export function generateApp(folder: string, fileCount: number): string {
+const strict = `'use strict';\n`;
+
+export type Style = 'plain' | 'dense';
+
+export function generateApp(folder: string, fileCount: number, style: Style): string {
   const features = Math.max(1, Math.floor((fileCount - 2) / 4));
   const files = new Map<string, string>([
     ['app.js', entryText(features)],
     ['lib/helpers.js', helpersText()],
   ]);
   for (let n = 0; n < features; n++) {
-    files.set(`routes/feature${n}.js`, routerText(n));
-    files.set(`controllers/feature${n}.js`, controllerText(n));
-    files.set(`services/feature${n}.js`, serviceText(n, features));
-    files.set(`models/feature${n}.js`, modelText(n));
+    const add = (part: FeaturePart, text: string): void => {
+      files.set(`${part}/feature${n}.js`, strict + (style === 'dense' ? '' : plainText(part, n)) + text);
+    };
+    add('routes', routerText(n));
+    add('controllers', controllerText(n));
+    add('services', serviceText(n, features));
+    add('models', modelText(n));
   }
   for (const [name, text] of files) {
     const file = path.join(folder, name);
@@ -65,8 +77,7 @@ exports.escapeHtml = (text) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '
 }
 
 function routerText(n: number): string {
-  return `'use strict';
-const express = require('express');
+  return `const express = require('express');
 const controller = require('../controllers/feature${n}');
 const { clamp } = require('../lib/helpers');
 const router = express.Router();
@@ -102,8 +113,7 @@ module.exports = router;
 }
 
 function controllerText(n: number): string {
-  return `'use strict';
-const fs = require('fs');
+  return `const fs = require('fs');
 const path = require('path');
 const service = require('../services/feature${n}');
 const { pick, slug, escapeHtml } = require('../lib/helpers');
@@ -176,8 +186,7 @@ exports.report = async function report(id, options) {
 }
 
 function serviceText(n: number, features: number): string {
-  return `'use strict';
-const { Model${n} } = require('../models/feature${n}');
+  return `const { Model${n} } = require('../models/feature${n}');
 const other = require('../models/feature${(n + 1) % features}');
 
 const model = new Model${n}();
@@ -230,8 +239,7 @@ exports.hits = () => hits;
 }
 
 function modelText(n: number): string {
-  return `'use strict';
-const { readFile, writeFile } = require('fs/promises');
+  return `const { readFile, writeFile } = require('fs/promises');
 const path = require('path');
 
 const table = 'feature${n}';

@@ -26,7 +26,7 @@ async function main(words: readonly string[], talk: Talk): Promise<number> {
       diagnostics.filter((diagnostic) => diagnostic.severity === 'warning'),
       talk,
     );
-    for (const piece of pieces) await writeFully(process.stdout, piece, 'standard output');
+    for await (const piece of pieces) await writeFully(process.stdout, piece, 'standard output');
     return code;
   } catch (error) {
     return explainFailure(error, talk);

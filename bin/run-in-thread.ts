@@ -4,23 +4,36 @@
  *
  * Parsers and scope analysis go as deep as the program is nested, and generated code is nested deeper than the stack that
  * Node gives the main thread. A thread can be given any stack; pages that are not touched cost nothing.
+ *
+ *     thread                          here
+ *     done (or what is wrong)   ->
+ *                               <-    more       when there is text, and each time that a piece of it has been written
+ *     text                      ->
+ *     …
+ *     end                       ->
+ *
+ * So there is never more than one piece of the text, which for a large program is the largest thing of all.
  */
-import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { BadInput } from '../diagnostics/bad-input.js';
+import { invariant } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Command } from './arguments.js';
+import { prepareEngine } from './prepare-engine.js';
 
 export type ThreadResult =
-  | { readonly kind: 'done'; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly kind: 'done'; readonly diagnostics: readonly Diagnostic[]; readonly hasText: boolean }
   | { readonly kind: 'bad-input'; readonly diagnostics: readonly [Diagnostic, ...Diagnostic[]] }
   | { readonly kind: 'failed'; readonly name: string; readonly message: string; readonly stack: string };
 
-export type FromThread = ThreadResult | { readonly kind: 'text'; readonly bytes: Uint8Array };
+export type FromThread =
+  | ThreadResult
+  | { readonly kind: 'text'; readonly bytes: Uint8Array }
+  | { readonly kind: 'end' };
 
 /** What the command says on standard output, and what is to be said on standard error. */
 export interface Said {
-  readonly pieces: readonly Uint8Array[];
+  readonly pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[];
   readonly diagnostics: readonly Diagnostic[];
   readonly code?: number;
 }
@@ -34,42 +47,43 @@ export interface ThreadTask {
 const resourceLimits = { stackSizeMb: 256, maxYoungGenerationSizeMb: 6 };
 
 export async function runInThread(task: ThreadTask): Promise<Said> {
-  const pieces: Uint8Array[] = [];
-  const result = await resultOf(task, pieces);
-  switch (result.kind) {
-    case 'done':
-      return { pieces, diagnostics: result.diagnostics };
-    case 'bad-input':
-      throw new BadInput(...result.diagnostics);
-    case 'failed': {
-      const error = new Error(result.message);
-      error.name = result.name;
-      error.stack = result.stack;
-      throw error;
-    }
+  prepareEngine();
+  const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: task, resourceLimits });
+  const result = await nextFrom(worker);
+  if (result.kind !== 'done') return fail(result);
+  return { pieces: result.hasText ? textOf(worker) : [], diagnostics: result.diagnostics };
+}
+
+async function* textOf(worker: Worker): AsyncGenerator<Uint8Array, void> {
+  for (;;) {
+    const next = nextFrom(worker);
+    worker.postMessage('more');
+    const message = await next;
+    if (message.kind === 'end') return;
+    if (message.kind !== 'text') return fail(message);
+    yield message.bytes;
   }
 }
 
-/**
- * Most compiles are over before V8's optimised code has paid for its own making: without it, 200 files take a tenth less
- * time, almost half of the processor's, and a tenth less memory. Long ones get it after this time.
- */
-const OPTIMISE_AFTER_MS = 1500;
-
-function optimiseLater(): void {
-  setFlagsFromString('--no-opt');
-  setTimeout(() => setFlagsFromString('--opt'), OPTIMISE_AFTER_MS).unref();
+function fail(message: FromThread): never {
+  if (message.kind === 'bad-input') throw new BadInput(...message.diagnostics);
+  invariant(message.kind === 'failed', `the compiler's thread said "${message.kind}" out of turn`);
+  const error = new Error(message.message);
+  error.name = message.name;
+  error.stack = message.stack;
+  throw error;
 }
 
-function resultOf(task: ThreadTask, pieces: Uint8Array[]): Promise<ThreadResult> {
-  optimiseLater();
+function nextFrom(worker: Worker): Promise<FromThread> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: task, resourceLimits });
-    worker.on('message', (message: FromThread) => {
-      if (message.kind === 'text') pieces.push(message.bytes);
-      else resolve(message);
-    });
-    worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`the compiler's thread ended with code ${code}`)));
+    const onError = (error: Error): void => settle(() => reject(error));
+    const onExit = (code: number): void =>
+      settle(() => reject(new Error(`the compiler's thread ended with code ${code}`)));
+    const onMessage = (message: FromThread): void => settle(() => resolve(message));
+    const settle = (finish: () => void): void => {
+      worker.off('error', onError).off('exit', onExit).off('message', onMessage);
+      finish();
+    };
+    worker.on('error', onError).on('exit', onExit).on('message', onMessage);
   });
 }

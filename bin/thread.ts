@@ -1,17 +1,32 @@
-/** The inside of `runInThread`: one command; its text back in pieces, then how it ended. */
+/** The inside of `runInThread`: one command; how it ended, then its text in pieces, each when it is asked for. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { runCommand } from './commands.js';
 import type { FromThread, ThreadResult, ThreadTask } from './run-in-thread.js';
 
-async function run({ command, cwd }: ThreadTask): Promise<ThreadResult> {
+async function run({ command, cwd }: ThreadTask): Promise<void> {
   try {
     const { pieces, diagnostics } = await runCommand(command, cwd);
-    for (const piece of pieces) sendText(piece);
-    return { kind: 'done', diagnostics };
+    const text = pieces[Symbol.iterator]();
+    const first = text.next();
+    say({ kind: 'done', diagnostics, hasText: first.done !== true });
+    if (first.done !== true) sendOnDemand(first.value, text);
   } catch (error) {
-    return toResult(error);
+    say(toResult(error));
   }
+}
+
+function sendOnDemand(first: string, others: Iterator<string>): void {
+  let next: IteratorResult<string> = { done: false, value: first };
+  parentPort?.on('message', () => {
+    if (next.done === true) {
+      say({ kind: 'end' });
+      parentPort?.close();
+      return;
+    }
+    sendText(next.value);
+    next = others.next();
+  });
 }
 
 const encoder = new TextEncoder();
@@ -20,6 +35,10 @@ const encoder = new TextEncoder();
 function sendText(text: string): void {
   const bytes = encoder.encode(text);
   parentPort?.postMessage({ kind: 'text', bytes } satisfies FromThread, [bytes.buffer]);
+}
+
+function say(message: FromThread): void {
+  parentPort?.postMessage(message);
 }
 
 function toResult(error: unknown): ThreadResult {
@@ -32,4 +51,4 @@ function toResult(error: unknown): ThreadResult {
   return { kind: 'failed', name: 'Error', message: String(error), stack: '' };
 }
 
-parentPort?.postMessage(await run(workerData as ThreadTask));
+await run(workerData as ThreadTask);

@@ -7,33 +7,45 @@ import { isBuiltin } from 'node:module';
 import type { Part } from '../analyzer/cut-parts.js';
 import { type FunctionId, Op } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
+import type { TokenId } from '../analyzer/tokens.js';
 
 export function findConnects(pipeline: Pipeline): (part: Part) => readonly string[] {
   const known = new Map<FunctionId, readonly string[]>();
+  const speaks = new Map<TokenId, string | null>();
   const of = (fn: FunctionId): readonly string[] => {
     let packages = known.get(fn);
-    if (packages === undefined) known.set(fn, (packages = connectsOf(pipeline, fn)));
+    if (packages === undefined) known.set(fn, (packages = connectsOf(pipeline, fn, speaks)));
     return packages;
   };
   return (part) => {
     const packages = new Set<string>();
     for (const { fn } of part.runs) for (const name of of(fn)) packages.add(name);
-    return [...packages].sort();
+    return packages.size === 0 ? none : [...packages].sort();
   };
 }
 
 const none: readonly string[] = [];
 
-function connectsOf({ facts, effects, origins, models }: Pipeline, fn: FunctionId): readonly string[] {
-  const packages = new Set<string>();
+/** `speaks` remembers what is known of a token that is called, and (inverted) of one that is constructed. */
+function connectsOf(pipeline: Pipeline, fn: FunctionId, speaks: Map<TokenId, string | null>): readonly string[] {
+  const { facts, effects, origins } = pipeline;
+  let packages: Set<string> | null = null;
   for (const op of effects.ops.of(fn)) {
+    const isNew = facts.kind.get(op) === Op.construct;
     for (const id of origins.calleeTokens(op)) {
-      let token = origins.tokens.get(id);
-      while (token.kind === 'bound') token = origins.tokens.get(token.target);
-      if (token.kind !== 'external' || token.shape.package === '' || isBuiltin(token.shape.package)) continue;
-      const call = models.call(token.shape, facts.kind.get(op) === Op.construct);
-      if (call?.does?.includes('network') || call?.connects) packages.add(token.shape.package);
+      const key = isNew ? ~id : id;
+      let name = speaks.get(key);
+      if (name === undefined) speaks.set(key, (name = packageThatConnects(pipeline, id, isNew)));
+      if (name !== null) (packages ??= new Set()).add(name);
     }
   }
-  return packages.size === 0 ? none : [...packages];
+  return packages === null ? none : [...packages];
+}
+
+function packageThatConnects({ origins, models }: Pipeline, id: TokenId, isNew: boolean): string | null {
+  let token = origins.tokens.get(id);
+  while (token.kind === 'bound') token = origins.tokens.get(token.target);
+  if (token.kind !== 'external' || token.shape.package === '' || isBuiltin(token.shape.package)) return null;
+  const call = models.call(token.shape, isNew);
+  return call?.does?.includes('network') || call?.connects ? token.shape.package : null;
 }

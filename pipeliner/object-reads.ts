@@ -16,6 +16,11 @@ export interface ObjectRead {
 }
 
 const none: readonly ValueId[] = [];
+const noReads: readonly ObjectRead[] = [];
+
+function looksAtObjects(kind: number): boolean {
+  return kind === Op.load || kind === Op.store || kind === Op.copyProperties || isCall(kind);
+}
 
 export class ObjectReads {
   readonly #pipeline: Pipeline;
@@ -47,54 +52,57 @@ export class ObjectReads {
     }
   }
 
-  #find(fn: FunctionId): ObjectRead[] {
-    const { effects } = this.#pipeline;
-    const found: ObjectRead[] = [];
+  #find(fn: FunctionId): readonly ObjectRead[] {
+    const { effects, facts } = this.#pipeline;
+    let found: ObjectRead[] | null = null;
     const isEntry = effects.isEntry(fn);
     const add = (op: OpId, tokens: readonly TokenId[]): void => {
-      if (tokens.length > 0) found.push({ op, tokens });
+      if (tokens.length > 0) (found ??= []).push({ op, tokens });
+    };
+    // For what a function is given its callers answer.
+    const look = (op: OpId, value: ValueId): void => {
+      if (value !== 0 && (isEntry || !effects.isGiven(value, fn))) add(op, this.#changing(value));
     };
     for (const op of effects.ops.of(fn)) {
-      for (const value of this.#operands(op)) {
-        // For what a function is given its callers answer.
-        if (value !== 0 && (isEntry || !effects.isGiven(value, fn))) add(op, this.#changing(value));
-      }
-      for (const value of this.#takenFromRequest(op)) add(op, this.#changing(value));
+      const kind = facts.kind.get(op);
+      if (!looksAtObjects(kind)) continue;
+      this.#eachOperand(op, kind, look);
+      if (kind === Op.load) for (const value of this.#takenFromRequest(op)) add(op, this.#changing(value));
       if (this.#hasAll(op)) add(op, this.#changingInRequests());
     }
-    return found;
+    return found ?? noReads;
   }
 
-  /** Values whose contents the op looks at, or hands on. */
-  #operands(op: OpId): ValueId[] {
+  /** Calls `look` with the values whose contents the op looks at, or hands on. */
+  #eachOperand(op: OpId, kind: number, look: (op: OpId, value: ValueId) => void): void {
     const { facts } = this.#pipeline;
-    const kind = facts.kind.get(op);
     // Who gets hold of such an object, or puts it into another, is taken to read it.
-    if (kind === Op.load) return [facts.a.get(op), facts.b.get(op)];
-    if (kind === Op.store) return [facts.b.get(op)];
-    if (kind === Op.copyProperties) return [facts.a.get(op)];
-    if (!isCall(kind)) return [];
+    if (kind === Op.load || kind === Op.copyProperties || kind === Op.method) look(op, facts.a.get(op));
+    if (kind === Op.copyProperties) return;
+    look(op, facts.b.get(op));
+    if (!isCall(kind)) return;
     const call = facts.d.get(op);
-    const values = kind === Op.method ? [facts.a.get(op), facts.b.get(op)] : [facts.b.get(op)];
-    for (let index = 0; index < facts.callCount.get(call); index++) values.push(facts.argument(call, index));
-    return values;
+    const count = facts.callCount.get(call);
+    for (let index = 0; index < count; index++) look(op, facts.argument(call, index));
   }
 
   /** What is put on a request is read where it is taken from it, not by everybody who has the request: so callers, who hand
    *  on whole requests, do not answer for it. */
-  #takenFromRequest(op: OpId): ValueId[] {
+  #takenFromRequest(op: OpId): readonly ValueId[] {
     const { facts, origins } = this.#pipeline;
-    if (facts.kind.get(op) !== Op.load) return [];
     const atom = facts.c.get(op);
-    const taken: ValueId[] = [];
+    let taken: ValueId[] | null = null;
     for (const id of origins.tokensOf(facts.a.get(op))) {
       const properties = this.#isRequest(id) ? origins.tokens.knownProperties(id) : undefined;
       if (properties === undefined) continue;
+      taken ??= [];
       if (atom === ANY_PROPERTY) taken.push(...properties.values());
       else taken.push(properties.get(atom) ?? 0, properties.get(ANY_PROPERTY) ?? 0);
     }
-    return taken.filter((value) => value !== 0);
+    return taken === null ? none : taken.filter((value) => value !== 0);
   }
+
+  readonly #isOfRequest = (id: TokenId): boolean => this.#isRequest(id);
 
   #isRequest(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
@@ -163,7 +171,8 @@ export class ObjectReads {
     let held = this.#held.get(value);
     if (held === undefined) {
       const all = this.#pipeline.origins.tokensOf(value);
-      const tokens = all.some((id) => this.#isRequest(id)) ? all.filter((id) => !this.#isRequest(id)) : all;
+      if (all.length === 0) return all;
+      const tokens = all.some(this.#isOfRequest) ? all.filter((id) => !this.#isRequest(id)) : all;
       // Who holds an object holds what is in it; a variable at the top of a module answers for that itself.
       held = this.#isOfModule(value) ? tokens.filter(this.#changes) : this.#reach(tokens);
       this.#held.set(value, held);

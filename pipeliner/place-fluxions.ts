@@ -205,9 +205,10 @@ class Placer {
   #changeOutside(id: RootId, op: OpId): Reason | null {
     if (id < 0) return null;
     const { pipeline } = this.#input;
-    const root = pipeline.effects.roots.get(id);
-    if (root.base !== 'variable') return null;
-    const variable = pipeline.facts.variables.get(pipeline.graph.aliases.get(root.id) ?? root.id);
+    const { roots } = pipeline.effects;
+    if (!roots.isVariable(id)) return null;
+    const of = roots.of(id);
+    const variable = pipeline.facts.variables.get(pipeline.graph.aliases.get(of) ?? of);
     if (variable === undefined || variable.owner >= 0) return null;
     if (variable.name === 'process' && this.#concernsProcessAlone(op))
       return reason(actsOnProcess(pipeline.source.changed(op)), pipeline.source.place(op));

@@ -5,23 +5,15 @@
  * Gives:   one Cell for each variable, and each field of `this`, that a part reads or changes, with who does what to it.
  *          Cells that may hold the same changing object are put into one Group.
  */
-import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
+import type { Part } from '../analyzer/cut-parts.js';
 import { kinds } from '../analyzer/effects/kinds.js';
-import {
-  ANY_PROPERTY,
-  type AtomId,
-  type FunctionId,
-  Op,
-  type OpId,
-  type ValueId,
-  type VariableFact,
-  VariableKind,
-} from '../analyzer/facts.js';
+import { ANY_PROPERTY, type FunctionId, Op, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
-import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
-import { Cell, type CellFacts, type CellOrigin, mostPlaces, type State, Touch, Use, type UseKind } from './cells.js';
+import type { TokenId } from '../analyzer/tokens.js';
+import { CellTable } from './cell-table.js';
+import { type Cell, mostPlaces, type State, Touch, Use, type UseKind } from './cells.js';
 import type { Flows } from './flows.js';
 import { groupCells } from './group-cells.js';
 import { ImplicitCalls } from './implicit-calls.js';
@@ -47,21 +39,10 @@ export function collectState(pipeline: Pipeline, flows: Flows): State | null {
 
 class Collector {
   readonly #pipeline: Pipeline;
-  readonly #cells: Cell[] = [];
-  readonly #byVariable = new Map<ValueId, Cell>();
-  readonly #byField = new Map<TokenId, Map<AtomId, Cell>>();
-  readonly #byReceiver = new Map<ValueId, Map<AtomId, Cell>>();
-  /** For fields of `this`: the object that they are fields of. */
-  readonly #fieldOwners = new Map<Cell, TokenId>();
+  readonly #cells: CellTable;
   readonly #reach: Reach;
-  readonly #byObject = new Map<TokenId, Cell>();
-  readonly #receivers = new Map<ValueId, number>();
   readonly #lasting: LastingObjects;
-  readonly #startUp: ReadonlySet<PartId>;
   #order = 0;
-  #holders: Map<TokenId, string> | null = null;
-  #declarations: Map<string, OpId> | null = null;
-  readonly #declaredIn = new Map<number, readonly PartId[]>();
   readonly #taken = new Map<number, number>();
   readonly #timesChanged = new Map<readonly Reached[], Uint8Array>();
   readonly #cellsReached = new Map<readonly Reached[], readonly Cell[]>();
@@ -69,11 +50,9 @@ class Collector {
 
   constructor(pipeline: Pipeline, flows: Flows) {
     this.#pipeline = pipeline;
-    // Start-up goes on behind what it awaits; but what a request runs as well is no start-up.
-    this.#startUp = new Set([0, ...flows.behind(0).keys()].filter((part) => !flows.isInRequest(part)));
     this.#lasting = new LastingObjects(pipeline);
     this.#reach = new Reach(pipeline, this.#lasting);
-    for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
+    this.#cells = new CellTable(pipeline, flows, this.#lasting);
   }
 
   collect(part: Part): void {
@@ -93,11 +72,12 @@ class Collector {
     const times = this.#taken.get(key) ?? 0;
     if (times >= mostPlaces) return;
     this.#taken.set(key, times + 1);
-    const root = this.#pipeline.effects.roots.get(id);
+    const { roots } = this.#pipeline.effects;
     const own = fnId === this.#part.fn.id;
-    if (root.base === 'variable') return this.#onVariable(root.id, root, kind, op, own);
+    if (roots.isVariable(id)) return this.#onVariable(roots.of(id), roots.get(id), kind, op, own);
     // Parameters and `this` of functions that the part calls have been repeated for what they stand for.
     if (!own || this.#part.kind === 'main') return;
+    const root = roots.get(id);
     const fn = this.#part.fn;
     if (root.base === 'this') this.#onReceiver(fn.receiver, root, kind, op, own);
     else this.#onVariable(fn.params[root.id] ?? 0, root, kind, op, own);
@@ -127,33 +107,15 @@ class Collector {
     let cells = this.#cellsReached.get(reached);
     if (cells === undefined) {
       const found = new Set<Cell>();
-      for (const { token } of reached) if (this.#lasting.has(token)) found.add(this.#objectCell(token));
+      for (const { token } of reached) if (this.#lasting.has(token)) found.add(this.#cells.ofObject(token));
       this.#cellsReached.set(reached, (cells = [...found]));
     }
     return cells;
   }
 
-  #objectCell(id: TokenId): Cell {
-    const token = this.#lasting.representative(id);
-    let cell = this.#byObject.get(token);
-    if (cell === undefined) {
-      cell = this.#add({
-        name: '',
-        module: 0,
-        start: 0,
-        variable: null,
-        origin: 'startup',
-        declaredBy: onlyMain,
-        tokens: [token],
-      });
-      this.#byObject.set(token, cell);
-    }
-    return cell;
-  }
-
   #onVariable(value: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
-    if (this.#receivers.has(value)) return this.#onReceiver(value, root, kind, op, own);
-    const cell = this.#variableCell(value);
+    if (this.#cells.isReceiver(value)) return this.#onReceiver(value, root, kind, op, own);
+    const cell = this.#cells.ofVariable(value);
     if (cell !== null)
       this.#touch(
         cell,
@@ -165,136 +127,6 @@ class Collector {
       );
   }
 
-  #variableCell(value: ValueId): Cell | null {
-    const canonical = this.#pipeline.graph.aliases.get(value) ?? value;
-    const known = this.#byVariable.get(canonical);
-    if (known !== undefined) return known;
-    const fact = this.#pipeline.facts.variables.get(canonical) ?? this.#pipeline.facts.variables.get(value);
-    if (fact === undefined) return null;
-    const tokens = this.#pipeline.origins.tokensOf(canonical);
-    const declaredBy = fact.owner < 0 ? onlyMain : this.#declarers(fact);
-    const cell = this.#add({
-      // `exports` and `module` are no variables of the program: their state has other names.
-      name: fact.kind === VariableKind.module ? '' : fact.name,
-      module: fact.module,
-      start: fact.start,
-      variable: canonical,
-      origin: this.#originOf(fact.kind, declaredBy, tokens),
-      declaredBy,
-      tokens,
-    });
-    this.#byVariable.set(canonical, cell);
-    return cell;
-  }
-
-  /** Parts that run the declaration; variables of one function are mostly declared together. */
-  #declarers(fact: VariableFact): readonly PartId[] {
-    const { facts, parts } = this.#pipeline;
-    const runners = parts.runners.get(fact.owner) ?? noParts;
-    // Without a cut in it, whoever runs the function runs all of it.
-    if (facts.fn(fact.owner).cuts.length === 0) return runners;
-    const key = (fact.owner * 0x10000 + fact.segmentFrom) * 0x10000 + fact.segment;
-    let declarers = this.#declaredIn.get(key);
-    if (declarers === undefined) {
-      declarers = runners.filter((id) => declares(parts.list[id] as Part, fact));
-      this.#declaredIn.set(key, declarers);
-    }
-    return declarers;
-  }
-
-  #originOf(kind: number, declaredBy: readonly PartId[], tokens: readonly TokenId[]): CellOrigin {
-    if (kind === VariableKind.global) return 'outside';
-    if (!declaredBy.every((part) => this.#startUp.has(part))) return 'flow';
-    return tokens.length > 0 && tokens.every((id) => this.#isImported(id)) ? 'outside' : 'startup';
-  }
-
-  #isImported(id: TokenId): boolean {
-    const token = this.#pipeline.origins.tokens.get(id);
-    return token.kind === 'external' && token.site === -1;
-  }
-
-  #add(base: Pick<CellFacts, 'name' | 'module' | 'start' | 'variable' | 'origin' | 'declaredBy' | 'tokens'>): Cell {
-    const { name, module, start, variable, origin, declaredBy, tokens } = base;
-    // Key by key: to spread `base` here took half of the time of this pass.
-    const cell = new Cell(this.#cells.length, {
-      name,
-      module,
-      start,
-      variable,
-      origin,
-      declaredBy,
-      tokens,
-      hint: name === '' ? this.#hint(tokens) : name,
-      isServer: tokens.some((id) => this.#isServer(id)),
-      startUp: this.#startUp,
-      request: this.#requestKind(tokens),
-      travels: this.#travels(tokens),
-      isFunction: tokens.length > 0 && tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
-    });
-    this.#cells.push(cell);
-    return cell;
-  }
-
-  #requestKind(tokens: readonly TokenId[]): Cell['request'] {
-    const { models, origins } = this.#pipeline;
-    let kind: Cell['request'] = null;
-    for (const id of tokens) {
-      const token = origins.tokens.get(id);
-      if (token.kind !== 'external') continue;
-      if (models.typeThat(token.shape, (type) => type.reply === true) !== null) return 'reply';
-      if (models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null)
-        kind = 'request';
-    }
-    return kind;
-  }
-
-  /** The variable that holds such an object, itself or within what it holds, if any. */
-  #hint(tokens: readonly TokenId[]): string {
-    this.#holders ??= this.#findHolders();
-    return tokens.map((id) => this.#holders?.get(id)).find((name) => name !== undefined) ?? 'object';
-  }
-
-  /** The nearest ones first. */
-  #findHolders(): Map<TokenId, string> {
-    const { facts, origins } = this.#pipeline;
-    const holders = new Map<TokenId, string>();
-    const hold = (value: ValueId, name: string): void => {
-      for (const id of origins.tokensOf(value)) if (id !== UNKNOWN && !holders.has(id)) holders.set(id, name);
-    };
-    for (const variable of facts.variables.values())
-      if (variable.kind !== VariableKind.module) hold(variable.value, variable.name);
-    // A map visits what is added to it on the way.
-    for (const [id, name] of holders) {
-      if (origins.tokens.get(id).kind !== 'object') continue;
-      for (const value of origins.tokens.knownProperties(id)?.values() ?? []) hold(value, name);
-    }
-    return holders;
-  }
-
-  #isServer(id: TokenId): boolean {
-    const token = this.#pipeline.origins.tokens.get(id);
-    return (
-      token.kind === 'external' &&
-      this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true) !== null
-    );
-  }
-
-  /** A message can carry it: what is not known to stand against it may be found to at run time. */
-  #travels(tokens: readonly TokenId[]): boolean {
-    const { models, origins } = this.#pipeline;
-    return tokens.every((id) => {
-      const token = origins.tokens.get(id);
-      if (token.kind === 'unknown') return true;
-      if (token.kind === 'function' || token.kind === 'bound') return false;
-      if (token.kind === 'object')
-        return token.type !== 'Instance' && token.type !== 'Promise' && token.type !== 'Generator';
-      if (models.isUnknown(token.shape)) return true;
-      if (token.shape.member !== null)
-        return token.shape.member.call === undefined && token.shape.member.construct === undefined;
-      return models.typeThat(token.shape, (type) => type.travels !== undefined) !== null;
-    });
-  }
-
   #isModuleObject(cell: Cell): boolean {
     return cell.variable !== null && this.#pipeline.facts.variables.get(cell.variable)?.kind === VariableKind.module;
   }
@@ -302,7 +134,7 @@ class Collector {
   // ------------------------------------------------------------------------------------------------- `this`
 
   #onReceiver(receiver: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
-    const { origins, facts } = this.#pipeline;
+    const { origins } = this.#pipeline;
     if (root.field === -1 && (kind === Effect.read || kind === Effect.write)) return;
     let found = false;
     for (const id of origins.tokensOf(receiver)) {
@@ -314,72 +146,12 @@ class Collector {
       if (!this.#pipeline.budget.spend(fields.length)) return;
       for (const field of fields) {
         if (field === ANY_PROPERTY && root.field === -1) continue;
-        this.#touch(this.#fieldCell(id, field, token.fn), kind, op, root.deep, own);
+        this.#touch(this.#cells.ofField(id, field, token.fn), kind, op, root.deep, own);
       }
     }
     if (found || root.field === -1) return;
-    const fn = this.#receivers.get(receiver) ?? 0;
-    const name = facts.atomName(root.field);
-    const fields = entriesOf(this.#byReceiver, receiver);
-    let cell = fields.get(root.field);
-    if (cell === undefined) {
-      const place = facts.fn(fn);
-      cell = this.#add({
-        name,
-        module: place.module,
-        start: place.start,
-        variable: null,
-        origin: 'startup',
-        declaredBy: onlyMain,
-        tokens: [UNKNOWN],
-      });
-      fields.set(root.field, cell);
-    }
+    const cell = this.#cells.fieldOf(receiver, root.field);
     this.#touch(cell, kind, op, root.deep, own);
-  }
-
-  #fieldCell(token: TokenId, field: number, maker: number): Cell {
-    const cells = entriesOf(this.#byField, token);
-    let cell = cells.get(field);
-    if (cell !== undefined) return cell;
-    const { origins, facts, parts } = this.#pipeline;
-    const object = origins.tokens.get(token);
-    const value = origins.tokens.knownProperties(token)?.get(field) ?? 0;
-    const declaredBy = parts.runners.get(maker) ?? onlyMain;
-    const startup = declaredBy.every((part) => this.#startUp.has(part));
-    const made = { module: facts.fn(maker).module, start: object.kind === 'object' ? object.start : 0 };
-    cell = this.#add({
-      name: facts.atomName(field).replace(/^#/, ''),
-      ...(this.#declarationOf(token, field) ?? made),
-      variable: null,
-      origin: startup ? 'startup' : 'flow',
-      declaredBy,
-      tokens: origins.tokensOf(value),
-    });
-    cells.set(field, cell);
-    this.#fieldOwners.set(cell, token);
-    return cell;
-  }
-
-  /** Where a field first gets a value: in the class, or in its constructor. */
-  #declarationOf(token: TokenId, field: number): { readonly module: number; readonly start: number } | null {
-    this.#declarations ??= this.#findDeclarations();
-    const { facts } = this.#pipeline;
-    const op = this.#declarations.get(`${token} ${field}`);
-    return op === undefined ? null : { module: facts.fn(facts.owner.get(op)).module, start: facts.position.get(op) };
-  }
-
-  #findDeclarations(): Map<string, OpId> {
-    const { facts, origins } = this.#pipeline;
-    const found = new Map<string, OpId>();
-    for (let op = 0; op < facts.kind.length; op++) {
-      if (facts.kind.get(op) !== Op.store || !this.#receivers.has(facts.a.get(op))) continue;
-      for (const id of origins.tokensOf(facts.a.get(op))) {
-        const key = `${id} ${facts.c.get(op)}`;
-        if (!found.has(key)) found.set(key, op);
-      }
-    }
-    return found;
   }
 
   // ------------------------------------------------------------------------------------------------ touches
@@ -408,9 +180,9 @@ class Collector {
   /** Using an object whose getters, `toString` or `toJSON` change something, or look at what changes, is no mere reading. */
   collectImplicit(): void {
     this.#part = this.#pipeline.parts.outsiders;
-    const isChanged = (variable: ValueId): boolean => this.#byVariable.get(variable)?.isChangedLater === true;
+    const isChanged = (variable: ValueId): boolean => this.#cells.known(variable)?.isChangedLater === true;
     const calls = new ImplicitCalls(this.#pipeline, (id) => this.#lasting.has(id), isChanged);
-    for (const { token, op } of calls.uses()) this.#touch(this.#objectCell(token), Effect.mutate, op, false, false);
+    for (const { token, op } of calls.uses()) this.#touch(this.#cells.ofObject(token), Effect.mutate, op, false, false);
   }
 
   // ------------------------------------------------------------------------------------------- object reads
@@ -418,8 +190,8 @@ class Collector {
   /** Objects that change and are reached through no variable of start-up code: who reads them? */
   collectReads(): void {
     const changing = new Set<TokenId>();
-    for (const [token, cell] of this.#byObject) if (cell.someTouch(({ part }) => part !== 0)) changing.add(token);
-    for (const cell of this.#cells) {
+    for (const [token, cell] of this.#cells.objects) if (cell.someTouch(({ part }) => part !== 0)) changing.add(token);
+    for (const cell of this.#cells.all) {
       if (cell.origin !== 'startup' || cell.changed === 'nothing' || !cell.isChangedLater) continue;
       for (const { token } of this.#reach.from(cell.tokens, cell.changed === 'within'))
         changing.add(this.#lasting.representative(token));
@@ -434,7 +206,7 @@ class Collector {
     const cells = new Map<readonly TokenId[], readonly Cell[]>();
     const cellsOf = (tokens: readonly TokenId[]): readonly Cell[] => {
       let found = cells.get(tokens);
-      if (found === undefined) cells.set(tokens, (found = tokens.map((token) => this.#objectCell(token))));
+      if (found === undefined) cells.set(tokens, (found = tokens.map((token) => this.#cells.ofObject(token))));
       return found;
     };
     for (const part of [...this.#pipeline.parts.list, this.#pipeline.parts.outsiders]) {
@@ -471,7 +243,7 @@ class Collector {
     const apps = [...changing].filter((id) => this.#lasting.isOneOfAKind(id));
     if (apps.length === 0) return;
     const all = apps.some((id) => this.#changesSettings(id));
-    for (const cell of this.#cells.slice()) {
+    for (const cell of this.#cells.all.slice()) {
       if (cell.request !== 'reply') continue;
       for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
         this.#part =
@@ -482,14 +254,14 @@ class Collector {
           ? (touch.first(Use.reads) ?? touch.first(Use.mutates) ?? 0)
           : touch.places(Use.mutates).find((found) => this.#isCallOf(found, /^render$/));
         if (op === undefined) continue;
-        for (const app of apps) this.#touch(this.#objectCell(app), Effect.read, op, false, false);
+        for (const app of apps) this.#touch(this.#cells.ofObject(app), Effect.read, op, false, false);
       }
     }
   }
 
   #changesSettings(app: TokenId): boolean {
     const settings = /^(set|enable|disable|engine)$/;
-    const cells = this.#cells.filter((cell) => cell.tokens.some((id) => this.#lasting.representative(id) === app));
+    const cells = this.#cells.all.filter((cell) => cell.tokens.some((id) => this.#lasting.representative(id) === app));
     return cells.some((cell) =>
       cell.someTouch(
         (touch) =>
@@ -513,24 +285,16 @@ class Collector {
     return groupCells({
       pipeline: this.#pipeline,
       reach: this.#reach,
-      cells: this.#cells,
-      fieldOwners: this.#fieldOwners,
-      cellOf: (variable) => this.#byVariable.get(this.#pipeline.graph.aliases.get(variable) ?? variable),
+      cells: this.#cells.all,
+      fieldOwners: this.#cells.fieldOwners,
+      cellOf: (variable) => this.#cells.known(this.#pipeline.graph.aliases.get(variable) ?? variable),
     });
   }
 }
 
 /** Who reads that many at once has shown it by one place. */
 const manyObjects = 40;
-const onlyMain: readonly PartId[] = [0];
-const noParts: readonly PartId[] = [];
 const nothing: readonly TokenId[] = [];
-
-function entriesOf(map: Map<number, Map<AtomId, Cell>>, key: number): Map<AtomId, Cell> {
-  let entries = map.get(key);
-  if (entries === undefined) map.set(key, (entries = new Map()));
-  return entries;
-}
 
 function useOf(effect: number, deep: boolean): UseKind | null {
   switch (effect) {

@@ -80,7 +80,12 @@ export class Messages {
   needed(part: PartId): ReadonlyMap<Cell, number> {
     const known = this.#needed.get(part);
     if (known !== undefined) return known;
-    this.#needed.set(part, new Map());
+    if ((this.#parts.list[part] as Part).streams.length === 0) {
+      const own = this.#without(part, this.#used.get(part) ?? nothing);
+      this.#needed.set(part, own);
+      return own;
+    }
+    this.#needed.set(part, nothing);
     // In circles (a timer that starts itself) each part needs what any of them does: a second look brings that in.
     this.#needed.set(part, this.#without(part, this.#usedFrom(part)));
     const again = this.#without(part, this.#usedFrom(part));
@@ -96,8 +101,10 @@ export class Messages {
     return cells;
   }
 
-  #without(part: PartId, cells: ReadonlyMap<Cell, number>): Map<Cell, number> {
-    return new Map([...cells].filter(([cell]) => !cell.isDeclaredBy(part)));
+  #without(part: PartId, cells: ReadonlyMap<Cell, number>): ReadonlyMap<Cell, number> {
+    for (const cell of cells.keys())
+      if (cell.isDeclaredBy(part)) return new Map([...cells].filter(([other]) => !other.isDeclaredBy(part)));
+    return cells;
   }
 
   #parameters(part: Part): ReadonlyMap<Cell, number> {
@@ -113,6 +120,8 @@ export class Messages {
     );
   }
 }
+
+const nothing: ReadonlyMap<Cell, number> = new Map();
 
 function travels(facts: Facts, cell: Cell, decision: Decision | undefined, part: PartId): boolean {
   if (cell.variable === null || cell.name === '' || decision?.kind === 'share') return false;

@@ -56,26 +56,29 @@ export class CallEffects {
       this.#changes.readTooMany(op, facts.argument(call, index));
     const callees = this.#origins.calleesOf(op);
     for (const callee of callees) this.apply(op, callee, receiver, argument, to);
-    for (const callee of this.#origins.inPlaceOf(op)) this.#applyInPlace(op, callee, receiver);
+    const inPlace = this.#origins.inPlaceOf(op);
+    if (inPlace.length > 0) for (const callee of inPlace) this.#applyInPlace(op, callee, receiver);
     // A generator is another one behind each step.
     if (kind === Op.method && this.#isGenerator(base)) this.#changes.change(Effect.mutate, base, op);
     this.#outsideEffects.callOutside(op, receiver, to, callees.length > 0);
   }
 
   #isGenerator(value: ValueId): boolean {
-    return this.#origins.tokensOf(value).some((id) => {
+    for (const id of this.#origins.tokensOf(value)) {
       const token = this.#origins.tokens.get(id);
-      return token.kind === 'object' && token.type === 'Generator';
-    });
+      if (token.kind === 'object' && token.type === 'Generator') return true;
+    }
+    return false;
   }
 
   /** `f.apply(x, list)` and bound functions: the arguments are not in the order in which they stand. */
   #isRearranged(op: OpId): boolean {
     if (this.#facts.kind.get(op) === Op.method && this.#facts.atomName(this.#facts.c.get(op)) === 'apply') return true;
-    return this.#origins.calleeTokens(op).some((id) => {
+    for (const id of this.#origins.calleeTokens(op)) {
       const token = this.#origins.tokens.get(id);
-      return token.kind === 'bound' && token.args.length > 0;
-    });
+      if (token.kind === 'bound' && token.args.length > 0) return true;
+    }
+    return false;
   }
 
   /** What the callee does to its parameters it does to the arguments. `argument` is null where it is not known which one
@@ -85,9 +88,10 @@ export class CallEffects {
     if (summary === undefined || !this.#budget.spend(1 + summary.effects.size + summary.keeps.size)) return;
     const isNew = this.#facts.kind.get(op) === Op.construct;
     const self = isNew ? to : receiver;
+    const { roots } = this.#values;
     for (const [key, effect] of summary.effects) {
       const root = Math.floor(key / kinds);
-      const { base, deep, field } = this.#values.roots.get(root);
+      const { base, deep, field } = roots.get(root);
       // What a constructor does to the object that it makes changes nothing that was there before.
       if (isNew && base === 'this') continue;
       const kind = key % kinds;
@@ -115,8 +119,8 @@ export class CallEffects {
   }
 
   #valueOf(root: RootId, receiver: ValueId, argument: Argument): ValueId {
-    const { base, id } = this.#values.roots.get(root);
-    if (base === 'param') return argument(id);
+    const base = this.#values.roots.baseOf(root);
+    if (base === 'param') return argument(this.#values.roots.of(root));
     return base === 'this' ? receiver : NOTHING;
   }
 

@@ -7,7 +7,7 @@
 import { ANY_PROPERTY, type Facts, NOTHING, type OpId, type ValueId } from '../facts.js';
 import type { Models } from '../models.js';
 import type { RootId } from '../roots.js';
-import { everyRequest } from '../tokens.js';
+import { everyRequest, type TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import type { EffectList } from './effect-list.js';
 import type { FunctionValues } from './function-values.js';
@@ -32,14 +32,19 @@ export class Changes {
 
   /** `at` is the op of this function, `op` the one that really does it, perhaps in a callee. */
   effect(kind: number, root: RootId, op: OpId, at: OpId, value: ValueId = NOTHING): void {
-    if (root >= 0 && this.#values.roots.get(root).base !== 'variable') {
+    if (root >= 0 && !this.#values.roots.isVariable(root)) {
       const key = root * kinds + kind;
       if (!this.#values.summary.effects.has(key)) {
-        this.#values.summary.effects.set(key, { op, value });
+        this.#values.summary.addEffect(key, { op, value });
         this.#values.changed = true;
       }
     }
     if (this.#values.recording) this.#list.push(kind, root, op, at, value);
+  }
+
+  /** Of a variable: callers have nothing to know of it. */
+  list(kind: number, root: RootId, op: OpId, at: OpId): void {
+    if (this.#values.recording) this.#list.push(kind, root, op, at, NOTHING);
   }
 
   /** What `value` holds is changed: by its roots, and by what it may be. */
@@ -62,7 +67,7 @@ export class Changes {
   /** The same for a value of a callee, of which `roots` is what it is here. */
   changeObjectOf(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
     const isGiven = (root: RootId): boolean =>
-      this.#values.roots.get(root).base !== 'variable' && this.#values.entries[this.#values.fn.id] === 0;
+      !this.#values.roots.isVariable(root) && this.#values.entries[this.#values.fn.id] === 0;
     if (roots.length > 0 && roots.every(isGiven)) return;
     this.#changeUnanswered(
       kind,
@@ -76,6 +81,7 @@ export class Changes {
   #changeUnanswered(kind: number, value: ValueId, roots: readonly RootId[], op: OpId, at: OpId): void {
     if (!this.#values.recording || value === NOTHING) return;
     const tokens = this.#origins.tokensOf(value);
+    if (tokens.length === 0) return;
     const isFunction = tokens.some((id) => this.#origins.tokens.functionOf(id) !== null);
     if (roots.length > 0 && !isFunction && roots.every((root) => this.#values.isOfModule(root))) return;
     if (tokens.length >= tooManyTokens) this.#values.loseTrack();
@@ -90,19 +96,24 @@ export class Changes {
 
   /** `process.env`: what is read from it is text, and part of nothing. */
   isEnvironment(base: ValueId): boolean {
-    const [only, ...others] = this.#origins.tokensOf(base);
-    const token = only === undefined || others.length > 0 ? null : this.#origins.tokens.get(only);
-    return token?.kind === 'external' && this.#models.isEnvironment(token.shape);
+    const held = this.#origins.tokensOf(base);
+    if (held.length !== 1) return false;
+    const token = this.#origins.tokens.get(held[0] as TokenId);
+    return token.kind === 'external' && this.#models.isEnvironment(token.shape);
   }
 
   /** The program's own properties of what a request leads to and what outlives it: `req.socket.hits`. */
   outlivesRequest(base: ValueId, atom: number): boolean {
-    return this.#origins.tokensOf(base).some((id) => {
-      const token = this.#origins.tokens.get(id);
-      if (token.kind !== 'external' || token.site !== everyRequest) return false;
-      if (this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null) return false;
-      const member = atom === ANY_PROPERTY ? null : this.#models.member(token.shape, this.#facts.atomName(atom));
-      return member === null || this.#models.isUnknown(member);
-    });
+    const tokens = this.#origins.tokensOf(base);
+    for (let index = 0; index < tokens.length; index++) if (this.#outlives(tokens[index] as TokenId, atom)) return true;
+    return false;
+  }
+
+  #outlives(id: TokenId, atom: number): boolean {
+    const token = this.#origins.tokens.get(id);
+    if (token.kind !== 'external' || token.site !== everyRequest) return false;
+    if (this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null) return false;
+    const member = atom === ANY_PROPERTY ? null : this.#models.member(token.shape, this.#facts.atomName(atom));
+    return member === null || this.#models.isUnknown(member);
   }
 }

@@ -16,29 +16,42 @@ import type { Summary } from './summary.js';
 const mostRoots = 120;
 const noRoots: readonly RootId[] = [];
 
+/** What a value is, in bits. */
+const IS_VARIABLE = 1;
+const IS_RECEIVER = 2;
+/** It is (part of) what its function is given. */
+const IS_GIVEN = 4;
+/** A variable of a module's top level. */
+const IS_OF_MODULE = 8;
+
 export class FunctionValues {
-  readonly roots = new RootTable();
+  readonly roots: RootTable;
   /** Functions that are called by others than code that the analysis follows. */
   readonly entries: Uint8Array;
-  /** Values that are some function's `this`. */
-  readonly receivers = new Set<ValueId>();
   readonly thisAliases: Map<ValueId, ValueId>;
   readonly #facts: Facts;
   readonly #origins: Origins;
   readonly #ops: OpsByFunction;
   readonly #list: EffectList;
-  readonly #given: Uint8Array;
+  readonly #bits: Uint8Array;
   readonly #lost = new Set<FunctionId>();
 
-  // The function being looked at.
+  // The function being looked at. Each value that it uses has a slot, by whose number the lists go.
   fn!: FunctionFact;
   summary!: Summary;
-  self = new Map<ValueId, RootId[]>();
-  inner = new Map<ValueId, RootId[]>();
-  #params = new Map<ValueId, number>();
+  readonly #slotOf: Int32Array;
+  #used: ValueId[] = [NOTHING];
+  /** The root that the value is by itself, -1 if none. */
+  #own: RootId[] = [-1];
+  #self: (RootId[] | undefined)[] = [undefined];
+  #inner: (RootId[] | undefined)[] = [undefined];
+  /** Its own root and `#self`, once somebody has asked. */
+  #all: (readonly RootId[] | undefined)[] = [undefined];
+  #isSelfRead: boolean[] = [false];
+  #isInnerRead: boolean[] = [false];
   /** Something new in the summary. */
   changed = false;
-  /** Something new for a value. */
+  /** Something new for a value that has been looked at in this round. */
   moved = false;
   /** Effects are listed in this round. */
   recording = false;
@@ -49,37 +62,90 @@ export class FunctionValues {
     this.#ops = ops;
     this.#list = list;
     this.entries = entries;
-    this.#given = new Uint8Array(facts.valueCount + 1);
+    this.roots = new RootTable(facts.valueCount + 1);
+    this.#slotOf = new Int32Array(facts.valueCount + 1);
+    this.#bits = new Uint8Array(facts.valueCount + 1);
     for (const fn of facts.functions) {
-      this.receivers.add(fn.receiver);
-      for (const value of [fn.receiver, ...fn.params]) this.#given[value] = 1;
+      this.#mark(fn.receiver, IS_RECEIVER | IS_GIVEN);
+      for (const param of fn.params) this.#mark(param, IS_GIVEN);
     }
+    for (const { value, owner } of facts.variables.values())
+      this.#mark(value, owner >= 0 && facts.fn(owner).parent === -1 ? IS_VARIABLE | IS_OF_MODULE : IS_VARIABLE);
     this.thisAliases = this.#findThisAliases();
+  }
+
+  isVariable(value: ValueId): boolean {
+    return this.#is(value, IS_VARIABLE);
+  }
+
+  #mark(value: ValueId, bits: number): void {
+    this.#bits[value] = (this.#bits[value] as number) | bits;
+  }
+
+  #is(value: ValueId, bits: number): boolean {
+    return ((this.#bits[value] as number) & bits) !== 0;
   }
 
   enter(fn: FunctionFact, summary: Summary): void {
     this.fn = fn;
     this.summary = summary;
-    this.self = new Map();
-    this.inner = new Map();
-    this.#params = new Map(fn.params.map((param, index) => [param, index]));
+    for (const value of this.#used) this.#slotOf[value] = 0;
+    this.#used.length = 1;
+    for (const [index, param] of fn.params.entries()) {
+      // Of two parameters of one name the last one counts.
+      if (param === NOTHING) continue;
+      const slot = this.#slot(param);
+      if (!this.#is(param, IS_RECEIVER)) this.#own[slot] = this.roots.param(index);
+    }
+  }
+
+  /** Nothing is looked at any more. */
+  leave(): void {
+    this.recording = false;
+    this.#used = [NOTHING];
+    for (const lists of [this.#own, this.#self, this.#inner, this.#all, this.#isSelfRead, this.#isInnerRead])
+      lists.length = 1;
   }
 
   startRound(record: boolean): void {
     this.moved = false;
     this.recording = record;
     this.#lost.delete(this.fn.id);
+    for (let slot = 0; slot < this.#used.length; slot++) this.#isSelfRead[slot] = this.#isInnerRead[slot] = false;
+  }
+
+  #slot(value: ValueId): number {
+    const known = this.#slotOf[value] as number;
+    if (known !== 0) return known;
+    const slot = this.#used.push(value) - 1;
+    this.#slotOf[value] = slot;
+    this.#own[slot] = this.#ownRoot(value);
+    this.#self[slot] = undefined;
+    this.#inner[slot] = undefined;
+    this.#all[slot] = undefined;
+    this.#isSelfRead[slot] = false;
+    this.#isInnerRead[slot] = false;
+    return slot;
+  }
+
+  #ownRoot(value: ValueId): RootId {
+    if (this.#is(value, IS_RECEIVER)) {
+      const isOwn = value === this.fn.receiver && (this.fn.flags & FunctionFlag.arrow) === 0;
+      return isOwn ? this.roots.this() : this.roots.variable(value);
+    }
+    return this.#is(value, IS_VARIABLE) ? this.roots.variable(value) : -1;
   }
 
   /** `const self = this` */
   #findThisAliases(): Map<ValueId, ValueId> {
     const aliases = new Map<ValueId, ValueId>();
     const assigned = new Set<ValueId>();
-    for (let op = 0; op < this.#facts.kind.length; op++) {
-      if (this.#facts.kind.get(op) !== Op.copy) continue;
+    const kinds = this.#facts.kind.entries();
+    for (let op = 0; op < kinds.length; op++) {
+      if (kinds[op] !== Op.copy) continue;
       const [from, to] = [this.#facts.a.get(op), this.#facts.b.get(op)];
-      if (this.receivers.has(from) && !assigned.has(to) && this.#facts.variables.has(to)) aliases.set(to, from);
-      else aliases.delete(to);
+      if (this.#is(from, IS_RECEIVER) && !assigned.has(to) && this.#is(to, IS_VARIABLE)) aliases.set(to, from);
+      else if (aliases.size > 0) aliases.delete(to);
       assigned.add(to);
     }
     return aliases;
@@ -87,26 +153,28 @@ export class FunctionValues {
 
   selfOf(value: ValueId): readonly RootId[] {
     if (value === NOTHING) return noRoots;
-    const alias = this.thisAliases.get(value);
-    if (alias !== undefined) return this.selfOf(alias);
-    if (this.receivers.has(value)) {
-      const own = value === this.fn.receiver && (this.fn.flags & FunctionFlag.arrow) === 0;
-      return [own ? this.roots.this() : this.roots.variable(value)];
+    if (this.thisAliases.size > 0) {
+      const alias = this.thisAliases.get(value);
+      if (alias !== undefined) return this.selfOf(alias);
     }
-    const found = this.self.get(value) ?? noRoots;
-    const param = this.#params.get(value);
-    const own =
-      param !== undefined
-        ? this.roots.param(param)
-        : this.#facts.variables.has(value)
-          ? this.roots.variable(value)
-          : -1;
-    if (own === -1) return found;
-    return found.length === 0 ? [own] : [own, ...found];
+    const slot = this.#slot(value);
+    this.#isSelfRead[slot] = true;
+    return (this.#all[slot] ??= this.#allOf(slot, value));
+  }
+
+  #allOf(slot: number, value: ValueId): readonly RootId[] {
+    const own = this.#own[slot] as RootId;
+    const found = this.#self[slot];
+    if (own === -1) return found ?? noRoots;
+    if (found === undefined || this.#is(value, IS_RECEIVER)) return [own];
+    return [own, ...found.filter((root) => root !== own)];
   }
 
   innerOf(value: ValueId): readonly RootId[] {
-    return this.inner.get(value) ?? noRoots;
+    if (value === NOTHING) return noRoots;
+    const slot = this.#slot(value);
+    this.#isInnerRead[slot] = true;
+    return this.#inner[slot] ?? noRoots;
   }
 
   contentsOf(value: ValueId): readonly RootId[] {
@@ -117,16 +185,31 @@ export class FunctionValues {
   }
 
   addSelf(value: ValueId, roots: readonly RootId[]): void {
-    if ((this.self.get(value)?.length ?? 0) >= mostRoots) this.loseTrack();
-    if (!addAll(this.self, value, roots)) return;
-    this.moved = true;
-    if (this.#given[value] === 0 && roots.some((root) => this.roots.get(root).base !== 'variable'))
-      this.#given[value] = 1;
+    if (value === NOTHING) return;
+    const slot = this.#slotOf[value] as number;
+    if (slot !== 0 && (this.#self[slot]?.length ?? 0) >= mostRoots) this.loseTrack();
+    if (roots.length === 0 || !addAll(this.#self, this.#slot(value), roots)) return;
+    this.#all[this.#slotOf[value] as number] = undefined;
+    if (this.#isSelfRead[this.#slotOf[value] as number]) this.moved = true;
+    if (!this.#is(value, IS_GIVEN) && roots.some((root) => !this.roots.isVariable(root))) this.#mark(value, IS_GIVEN);
   }
 
   addInner(value: ValueId, roots: readonly RootId[]): void {
-    if ((this.inner.get(value)?.length ?? 0) >= mostRoots) this.loseTrack();
-    if (addAll(this.inner, value, roots)) this.moved = true;
+    if (value === NOTHING) return;
+    const slot = this.#slotOf[value] as number;
+    if (slot !== 0 && (this.#inner[slot]?.length ?? 0) >= mostRoots) this.loseTrack();
+    if (roots.length === 0 || !addAll(this.#inner, this.#slot(value), roots)) return;
+    if (this.#isInnerRead[this.#slotOf[value] as number]) this.moved = true;
+  }
+
+  /** Calls `visit` with each value that is used and with what it is part of, or holds a part of. */
+  eachUsed(visit: (value: ValueId, self: readonly RootId[], inner: readonly RootId[]) => void): void {
+    for (let slot = 1; slot < this.#used.length; slot++) {
+      const self = this.#self[slot];
+      const inner = this.#inner[slot];
+      if (self !== undefined || inner !== undefined)
+        visit(this.#used[slot] as ValueId, self ?? noRoots, inner ?? noRoots);
+    }
   }
 
   /** A value may be part of more things than can be told apart. Start-up code changes nothing later; any other function may
@@ -138,19 +221,35 @@ export class FunctionValues {
   }
 
   copy(from: ValueId, to: ValueId): void {
+    const wasRead = this.#isSelfRead[this.#slotOf[from] as number] as boolean;
     this.addSelf(to, this.selfOf(from));
-    if (this.isGivenElse(from, this.selfOf(to))) this.addSelf(to, [this.roots.variable(from)]);
+    if (this.#isRootless(from) && this.#isFromElsewhere(from) && this.#isAnyGiven(this.selfOf(to)))
+      this.addSelf(to, [this.roots.variable(from)]);
     this.addInner(to, this.innerOf(from));
-    if (!this.#facts.variables.has(to)) return;
-    // From now on the value is also reached through the variable.
-    this.link(from, [this.roots.variable(to)]);
+    if (!this.#is(to, IS_VARIABLE)) return;
+    // From now on the value is also reached through the variable. To the variable itself that is no news, to a parameter it is.
+    const root = this.roots.variable(to);
+    if (this.#own[this.#slot(to)] === root) this.#isSelfRead[this.#slotOf[from] as number] = wasRead;
+    this.link(from, [root]);
   }
 
   /** A second source beside what is given: a default, of which no caller knows. It has no root but itself. */
   isGivenElse(value: ValueId, others: Iterable<RootId>): boolean {
-    if (value === NOTHING || this.selfOf(value).length > 0) return false;
-    const isGiven = [...others].some((root) => this.roots.get(root).base !== 'variable');
-    return isGiven && this.#origins.tokensOf(value).some((id) => !this.#isMadeHere(id));
+    return this.#isRootless(value) && this.#isFromElsewhere(value) && this.#isAnyGiven(others);
+  }
+
+  #isRootless(value: ValueId): boolean {
+    return value !== NOTHING && this.selfOf(value).length === 0;
+  }
+
+  #isAnyGiven(roots: Iterable<RootId>): boolean {
+    for (const root of roots) if (!this.roots.isVariable(root)) return true;
+    return false;
+  }
+
+  #isFromElsewhere(value: ValueId): boolean {
+    for (const id of this.#origins.tokensOf(value)) if (!this.#isMadeHere(id)) return true;
+    return false;
   }
 
   #isMadeHere(id: TokenId): boolean {
@@ -162,15 +261,15 @@ export class FunctionValues {
   /** What `value` is becomes part of `roots`: changing it through any name changes those. */
   link(value: ValueId, roots: readonly RootId[]): void {
     if (value === NOTHING || roots.length === 0) return;
-    for (const root of this.selfOf(value)) {
-      if (this.roots.get(root).base !== 'variable') this.#keep(root, roots);
-    }
+    const wasRead = this.#isSelfRead[this.#slotOf[value] as number] as boolean;
+    for (const root of this.selfOf(value)) if (!this.roots.isVariable(root)) this.#keep(root, roots);
+    // What is looked for here is none of those.
+    if (!this.#isAnyGiven(roots)) this.#isSelfRead[this.#slotOf[value] as number] = wasRead;
     this.addSelf(value, roots);
   }
 
   #keep(param: RootId, into: readonly RootId[]): void {
-    let kept = this.summary.keeps.get(param);
-    if (kept === undefined) this.summary.keeps.set(param, (kept = new Set()));
+    const kept = this.summary.keptOf(param);
     for (const root of into) {
       if (root === param || kept.has(root)) continue;
       if (kept.size >= mostRoots) return this.loseTrack();
@@ -181,50 +280,63 @@ export class FunctionValues {
 
   /** Fields are told apart on `this` itself, and on nothing else. */
   hasFields(root: RootId): boolean {
-    const { base, id, field, deep } = this.roots.get(root);
-    return field === -1 && !deep && (base === 'this' || (base === 'variable' && this.receivers.has(id)));
+    if (!this.roots.isWhole(root)) return false;
+    const base = this.roots.baseOf(root);
+    return base === 'this' || (base === 'variable' && this.#is(this.roots.of(root), IS_RECEIVER));
   }
 
-  note(set: Set<RootId>, root: RootId): void {
-    if (set.has(root)) return;
-    if (set.size >= mostRoots) return this.loseTrack();
-    set.add(root);
+  noteReturned(root: RootId): void {
+    const { returnsSelf } = this.summary;
+    if (returnsSelf.has(root)) return;
+    if (returnsSelf.size >= mostRoots) return this.loseTrack();
+    this.summary.addReturnsSelf(root);
+    this.changed = true;
+  }
+
+  noteReturnedWithin(root: RootId): void {
+    const { returnsInner } = this.summary;
+    if (returnsInner.has(root)) return;
+    if (returnsInner.size >= mostRoots) return this.loseTrack();
+    this.summary.addReturnsInner(root);
     this.changed = true;
   }
 
   variableRoot(variable: ValueId): RootId {
+    if (this.thisAliases.size === 0) return this.roots.variable(variable);
     return this.roots.variable(this.thisAliases.get(variable) ?? variable);
   }
 
   /** (Part of) a parameter or `this` of that very function: a function within it gets it from nobody. */
   isGivenTo(value: ValueId, fn: FunctionFact): boolean {
-    if (this.#given[value] !== 1) return false;
-    if (this.receivers.has(value)) return value === fn.receiver && (fn.flags & FunctionFlag.arrow) === 0;
-    const owner = this.#facts.variables.get(value)?.owner;
-    return owner === undefined || owner === fn.id;
+    // Another part of the same function may show that it is.
+    if (this.recording && fn === this.fn) this.#isSelfRead[this.#slot(value)] = true;
+    if (!this.#is(value, IS_GIVEN)) return false;
+    if (this.#is(value, IS_RECEIVER)) return value === fn.receiver && (fn.flags & FunctionFlag.arrow) === 0;
+    return !this.#is(value, IS_VARIABLE) || this.#facts.variables.get(value)?.owner === fn.id;
   }
 
   isOfModule(root: RootId): boolean {
-    const { base, id } = this.roots.get(root);
-    const owner = base === 'variable' ? this.#facts.variables.get(id)?.owner : undefined;
-    return owner !== undefined && owner >= 0 && this.#facts.fn(owner).parent === -1;
+    return this.roots.isVariable(root) && this.#is(this.roots.of(root), IS_OF_MODULE);
   }
 
   isOfOuterFunction(root: RootId): boolean {
-    const { base, id } = this.roots.get(root);
-    if (base !== 'variable') return false;
-    const owner = this.#facts.variables.get(id)?.owner;
+    if (!this.roots.isVariable(root)) return false;
+    const value = this.roots.of(root);
     // What no variable holds: see `isGivenElse`.
-    if (owner === undefined) return !this.receivers.has(id);
-    return owner >= 0 && owner !== this.fn.id && this.#facts.fn(owner).parent !== -1;
+    if (!this.#is(value, IS_VARIABLE)) return !this.#is(value, IS_RECEIVER);
+    if (this.#is(value, IS_OF_MODULE)) return false;
+    const owner = this.#facts.variables.get(value)?.owner ?? -1;
+    return owner >= 0 && owner !== this.fn.id;
   }
 }
 
 /** True if anything is new. */
-function addAll(sets: Map<ValueId, RootId[]>, value: ValueId, roots: readonly RootId[]): boolean {
-  if (value === NOTHING || roots.length === 0) return false;
-  let list = sets.get(value);
-  if (list === undefined) sets.set(value, (list = []));
+function addAll(lists: (RootId[] | undefined)[], slot: number, roots: readonly RootId[]): boolean {
+  const list = lists[slot];
+  if (list === undefined) {
+    lists[slot] = roots.length === 1 ? [roots[0] as RootId] : [...new Set(roots)].slice(0, mostRoots);
+    return true;
+  }
   const before = list.length;
   // Lists are short: a value is part of one or two things, or of more than it is worth to tell apart.
   for (const root of roots) if (list.length < mostRoots && !list.includes(root)) list.push(root);

@@ -175,16 +175,31 @@ export class OutsideEffects {
 
   /** Whoever is given a function may run it, at once or later, unless it is known to be the callback of a rupture point. */
   #noteExecuted(op: OpId): void {
-    const cut = new Set((this.#ruptures.byOp.get(op) ?? []).flatMap((point) => point.callbacks.map(({ fn }) => fn)));
-    const found = new Set([...this.#origins.calleesOf(op), ...this.#origins.inPlaceOf(op)]);
+    const inPlace = this.#origins.inPlaceOf(op);
+    const given = this.#functionsGivenTo(op);
+    if (inPlace.length === 0 && given === null) return;
+    const found = new Set([...this.#origins.calleesOf(op), ...inPlace, ...(given ?? [])]);
+    this.executes.set(op, [...found]);
+  }
+
+  #functionsGivenTo(op: OpId): FunctionId[] | null {
+    let given: FunctionId[] | null = null;
     const call = this.#facts.d.get(op);
-    for (let index = 0; index < this.#facts.callCount.get(call); index++) {
+    const count = this.#facts.callCount.get(call);
+    for (let index = 0; index < count; index++) {
       for (const id of this.#origins.tokensOf(this.#facts.argument(call, index))) {
         const fn = this.#origins.tokens.functionOf(id);
-        if (fn !== null && !cut.has(fn)) found.add(fn);
+        if (fn === null || this.#isCallback(op, fn)) continue;
+        given ??= [];
+        given.push(fn);
       }
     }
-    this.executes.set(op, [...found]);
+    return given;
+  }
+
+  #isCallback(op: OpId, fn: FunctionId): boolean {
+    const points = this.#ruptures.byOp.get(op);
+    return points?.some((point) => point.callbacks.some((callback) => callback.fn === fn)) === true;
   }
 }
 

@@ -14,6 +14,7 @@ import {
   type FunctionId,
   NOTHING,
   Op,
+  type OpId,
   type ValueId,
 } from '../facts.js';
 import type { Models } from '../models.js';
@@ -23,11 +24,13 @@ import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
 import type { OutsideCalls } from './outside-calls.js';
 import type { Properties } from './properties.js';
+import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
 import type { CallbackUse, CallView, Use, Waiting } from './uses.js';
 
 export interface CallPasses {
   readonly flow: TokenFlow;
+  readonly seeds: Seeds;
   readonly found: Found;
   readonly properties: Properties;
   readonly givenValues: GivenValues;
@@ -36,6 +39,7 @@ export interface CallPasses {
 }
 
 export class Calls {
+  readonly #passes: CallPasses;
   readonly #flow: TokenFlow;
   readonly #found: Found;
   readonly #properties: Properties;
@@ -50,6 +54,7 @@ export class Calls {
   readonly #superCalls: { readonly id: TokenId; readonly view: CallView }[] = [];
 
   constructor(passes: CallPasses) {
+    this.#passes = passes;
     this.#flow = passes.flow;
     this.#found = passes.found;
     this.#properties = passes.properties;
@@ -61,32 +66,35 @@ export class Calls {
     this.#tokens = passes.flow.tokens;
   }
 
-  method(id: TokenId, use: Extract<Use, { kind: 'method' }>): void {
+  /** A method call, and something that its receiver can be. */
+  method(id: TokenId, op: OpId): void {
     const token = this.#tokens.get(id);
-    if (token.kind === 'object' && token.type === 'Generator') return this.#step(id, token.fn, use.view);
-    const atom = this.#facts.c.get(use.op);
-    const name = this.#facts.atomName(atom);
+    if (token.kind === 'object' && token.type === 'Generator')
+      return this.#step(id, token.fn, this.#passes.seeds.viewOf(op));
+    const atom = this.#facts.c.get(op);
     const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
-    if (callable && (name === 'bind' || name === 'call' || name === 'apply'))
-      return this.#indirectCall(id, name, use.view);
+    if (callable) {
+      const name = this.#facts.atomName(atom);
+      if (name === 'bind' || name === 'call' || name === 'apply')
+        return this.#indirectCall(id, name, this.#passes.seeds.viewOf(op));
+    }
     if (token.kind === 'object' && token.type === 'Instance' && this.#contexts.areAllCallsTold)
-      return this.#methodOfInstance(id, atom, use);
-    const receiver = this.#facts.a.get(use.op);
-    this.#properties.load(id, { kind: 'load', atom, to: use.callee, receiver, op: use.op });
+      return this.#methodOfInstance(id, atom, op);
+    const to = this.#found.calleeValue.get(op);
+    this.#properties.load(id, { kind: 'load', atom, to, receiver: this.#facts.a.get(op), op });
   }
 
   /** What each instance of a class does is told apart: a call for each. */
-  #methodOfInstance(id: TokenId, atom: AtomId, use: Extract<Use, { kind: 'method' }>): void {
-    const { op } = use;
+  #methodOfInstance(id: TokenId, atom: AtomId, op: OpId): void {
     let all = this.#found.calleesOfAll.get(op);
     if (all === undefined) {
       this.#found.calleesOfAll.set(op, (all = this.#facts.newValue()));
-      this.#flow.edge(use.callee, all);
+      this.#flow.edge(this.#found.calleeValue.get(op), all);
     }
     const receiver = this.#flow.holding(id);
     const callee = this.#facts.newValue();
     this.#flow.edge(callee, all);
-    this.#flow.use(callee, { kind: 'call', view: { ...use.view, receiver, only: id } });
+    this.#flow.use(callee, { kind: 'call', view: { ...this.#passes.seeds.viewOf(op), receiver, only: id } });
     this.#properties.load(id, { kind: 'load', atom, to: callee, receiver, op });
   }
 

@@ -1,19 +1,27 @@
 /**
  * What is found besides tokens: who calls what.
  */
-import type { FunctionId, OpId, ValueId } from '../facts.js';
+import { type FunctionId, NOTHING, type OpId, type ValueId } from '../facts.js';
+import { IntList } from '../int-list.js';
 import { IntSets } from '../sets.js';
 import type { CallbackUse } from './uses.js';
 
 export class Found {
   readonly callees = new IntSets();
   readonly inPlaceCallees = new IntSets();
-  /** Of method calls: the value that holds the method. */
-  readonly calleeValue = new Map<OpId, ValueId>();
+  /** Of method calls: the value that holds the method; 0 for other ops. */
+  readonly calleeValue = new IntList(4096);
+  /** Method calls, in the order in which they were found. */
+  readonly methods = new IntList(4096);
   /** All that is called, where each receiver has a call of its own. */
   readonly calleesOfAll = new Map<OpId, ValueId>();
   readonly callbacks: CallbackUse[] = [];
   readonly escaped = new Set<FunctionId>();
   readonly called = new Set<FunctionId>();
   readonly receiverOf = new Map<OpId, ValueId>();
+
+  /** What holds all that a method call calls; 0 for other ops. */
+  calleeOf(op: OpId): ValueId {
+    return this.calleesOfAll.get(op) ?? (op < this.calleeValue.length ? this.calleeValue.get(op) : NOTHING);
+  }
 }

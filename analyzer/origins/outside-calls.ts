@@ -123,9 +123,11 @@ export class OutsideCalls {
   /** `x.split(',').map(fn)`: methods of who knows what do what methods of that name do. */
   admitMethodNames(): boolean {
     let found = false;
-    for (const [op, callee] of this.#found.calleeValue) {
-      const all = this.#found.calleesOfAll.get(op) ?? callee;
-      if (this.#byName.has(op) || this.#flow.held.get(all).some((id) => id !== UNKNOWN)) continue;
+    const { methods } = this.#found;
+    for (let index = 0; index < methods.length; index++) {
+      const op = methods.get(index);
+      const all = this.#found.calleeOf(op);
+      if (this.#flow.held.get(all).some(isKnown) || this.#byName.has(op)) continue;
       const model = methodByName(this.#facts, this.#models, op, (value) => this.#flow.held.get(value), this.#tokens);
       if (model === null) continue;
       this.#byName.add(op);
@@ -137,6 +139,10 @@ export class OutsideCalls {
     }
     return found;
   }
+}
+
+function isKnown(id: TokenId): boolean {
+  return id !== UNKNOWN;
 }
 
 function callbackIndexes(rupture: Rupture, count: number, spread: number): number[] {

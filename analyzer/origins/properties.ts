@@ -47,9 +47,10 @@ export class Properties {
   }
 
   #findImplicit(): void {
-    const { kind, b, c } = this.#facts;
-    for (let op = 0; op < kind.length; op++) {
-      if (kind.get(op) !== Op.store || b.get(op) === NOTHING) continue;
+    const { b, c } = this.#facts;
+    const kinds = this.#facts.kind.entries();
+    for (let op = 0; op < kinds.length; op++) {
+      if (kinds[op] !== Op.store || b.get(op) === NOTHING) continue;
       if (isCalledByLanguage(this.#facts.atomName(c.get(op)))) this.#implicit.add(c.get(op));
     }
   }

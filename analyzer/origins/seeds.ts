@@ -21,7 +21,7 @@ import type { Models, Shape } from '../models.js';
 import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { TokenFlow } from './token-flow.js';
-import type { CallView, Use } from './uses.js';
+import type { CallView, Load } from './uses.js';
 
 export class Seeds {
   readonly #flow: TokenFlow;
@@ -29,8 +29,9 @@ export class Seeds {
   readonly #facts: Facts;
   readonly #models: Models;
   readonly #tokens: TokenTable;
-  readonly #usesOfOps = new Map<number, Use>();
-  readonly #views = new Map<OpId, CallView>();
+  readonly #loads = new Map<OpId, Load>();
+  /** Calls with spread arguments, for which values are made. */
+  readonly #spreads = new Map<OpId, CallView>();
   readonly #promises = new Map<FunctionId, ValueId>();
   /** Values that come from other modules and packages. */
   readonly loaded: ValueId[] = [];
@@ -118,61 +119,34 @@ export class Seeds {
 
   #seedMethod(op: OpId, base: ValueId): void {
     const callee = this.#facts.newValue();
+    this.#found.methods.push(op);
+    this.#found.calleeValue.extend(op + 1);
     this.#found.calleeValue.set(op, callee);
     this.#flow.useOp(callee, ~op);
     this.#flow.useOp(base, op);
   }
 
-  /** Most values never hold anything, so the use of an op is made when the first token arrives. */
-  useOfOp(code: number): Use {
-    let use = this.#usesOfOps.get(code);
-    if (use === undefined) this.#usesOfOps.set(code, (use = this.#makeUse(code)));
-    return use;
-  }
-
-  #makeUse(code: number): Use {
-    const facts = this.#facts;
-    if (code < 0) return { kind: 'call', view: this.viewOf(~code) };
-    const a = facts.a.get(code);
-    const b = facts.b.get(code);
-    const c = facts.c.get(code);
-    switch (facts.kind.get(code)) {
-      case Op.load:
-        return {
-          kind: 'load',
-          atom: c,
-          to: b,
-          receiver: a,
-          op: code,
-          items: facts.d.get(code) === 1,
-          shadow: undefined,
-        };
-      case Op.store:
-        return { kind: 'store', atom: c, from: b, op: code };
-      case Op.await:
-        return { kind: 'await', to: b };
-      case Op.copyProperties:
-        return { kind: 'copyProperties', to: b };
-      case Op.method:
-        return {
-          kind: 'method',
-          op: code,
-          callee: this.#found.calleeValue.get(code) ?? NOTHING,
-          view: this.viewOf(code),
-        };
-      default:
-        return { kind: 'call', view: this.viewOf(code) };
+  /** The load of an op, always the same: prototypes and lists know it by that. */
+  loadOf(op: OpId): Load {
+    let load = this.#loads.get(op);
+    if (load === undefined) {
+      const { a, b, c, d } = this.#facts;
+      const [atom, to, receiver] = [c.get(op), b.get(op), a.get(op)];
+      load = { kind: 'load', atom, to, receiver, op, items: d.get(op) === 1, shadow: undefined };
+      this.#loads.set(op, load);
     }
+    return load;
   }
 
+  /** A call as it stands in the source. */
   viewOf(op: OpId): CallView {
-    let view = this.#views.get(op);
-    if (view === undefined) {
-      const { kind, a, b, c } = this.#facts;
-      const receiver = kind.get(op) === Op.method ? a.get(op) : kind.get(op) === Op.call ? c.get(op) : NOTHING;
-      view = this.#view(op, b.get(op), receiver);
-      this.#views.set(op, view);
-    }
+    const { kind, a, b, c, d } = this.#facts;
+    const isSpread = this.#facts.callSpread.get(d.get(op)) >= 0;
+    const known = isSpread ? this.#spreads.get(op) : undefined;
+    if (known !== undefined) return known;
+    const receiver = kind.get(op) === Op.method ? a.get(op) : kind.get(op) === Op.call ? c.get(op) : NOTHING;
+    const view = this.#view(op, b.get(op), receiver);
+    if (isSpread) this.#spreads.set(op, view);
     return view;
   }
 

@@ -13,6 +13,7 @@ import type { Models, Shape } from '../models.js';
 import { IntSets } from '../sets.js';
 import { type TokenId, TokenTable, UNKNOWN } from '../tokens.js';
 import type { Use } from './uses.js';
+import { WaitingUses } from './waiting-uses.js';
 
 const tooMany = 120;
 
@@ -26,17 +27,16 @@ export class TokenFlow {
   readonly kept: AtomId;
   readonly #budget: Budget;
   readonly #edges = new IntSets();
-  /** Uses by value: of ops by their number, others as they are. */
-  readonly #uses: (number | Use | (number | Use)[] | undefined)[] = [];
+  readonly #uses = new WaitingUses();
   readonly #queueValues = new IntList(4096);
   readonly #queueTokens = new IntList(4096);
   readonly #laid = new Map<Use, Set<ValueId>>();
-  readonly #made = new Map<string, TokenId>();
+  readonly #made = new Map<string, Map<OpId, TokenId>>();
   /** For each instance a value that holds nothing else. */
   readonly #alone = new Map<TokenId, ValueId>();
   #unknownSource: ValueId = NOTHING;
   #apply: (use: Use, token: TokenId) => void = () => {};
-  #useOfOp: (code: number) => Use = () => ({ kind: 'escape' });
+  #applyOp: (code: number, token: TokenId) => void = () => {};
 
   constructor(facts: Facts, models: Models, budget: Budget) {
     this.facts = facts;
@@ -47,17 +47,16 @@ export class TokenFlow {
     this.kept = facts.atom('[[kept]]');
   }
 
-  /** Before anything flows: what uses do, and what the use of an op is. */
-  connect(apply: (use: Use, token: TokenId) => void, useOfOp: (code: number) => Use): void {
+  /** Before anything flows: what uses and ops do. */
+  connect(apply: (use: Use, token: TokenId) => void, applyOp: (code: number, token: TokenId) => void): void {
     this.#apply = apply;
-    this.#useOfOp = useOfOp;
+    this.#applyOp = applyOp;
   }
 
   add(value: ValueId, token: TokenId): boolean {
     if (value === NOTHING) return false;
-    const held = this.held.get(value);
     const most = this.#budget.isExhausted ? 4 : tooMany;
-    if (held.length >= most && token !== UNKNOWN) {
+    if (this.held.size(value) >= most && token !== UNKNOWN) {
       // Values that can be nearly anything say nothing; without a bound they cost the most.
       return this.add(value, UNKNOWN);
     }
@@ -76,26 +75,13 @@ export class TokenFlow {
   edge(from: ValueId, to: ValueId): void {
     if (from === NOTHING || to === NOTHING || from === to) return;
     if (!this.#edges.add(from, to)) return;
-    for (const token of this.held.get(from)) this.add(to, token);
+    for (let index = 0; index < this.held.size(from); index++) this.add(to, this.held.at(from, index));
   }
 
   use(value: ValueId, use: Use): void {
     if (value === NOTHING) return;
-    this.#addUse(value, use);
-    const held = this.held.get(value);
-    for (let index = 0; index < held.length; index++) this.#apply(use, held[index] as TokenId);
-  }
-
-  #addUse(value: ValueId, use: number | Use): void {
-    while (this.#uses.length <= value) this.#uses.push(undefined);
-    const uses = this.#uses[value];
-    if (uses === undefined) this.#uses[value] = use;
-    else if (Array.isArray(uses)) uses.push(use);
-    else this.#uses[value] = [uses, use];
-  }
-
-  #applyEither(use: number | Use, token: TokenId): void {
-    this.#apply(typeof use === 'number' ? this.#useOfOp(use) : use, token);
+    this.#uses.add(value, use);
+    for (let index = 0; index < this.held.size(value); index++) this.#apply(use, this.held.at(value, index));
   }
 
   /** The solution will not be needed. */
@@ -109,15 +95,23 @@ export class TokenFlow {
       const value = this.#queueValues.get(next);
       const token = this.#queueTokens.get(next);
       next += 1;
-      this.#budget.spend(1 + this.#edges.get(value).length);
-      for (const to of this.#edges.get(value)) this.add(to, token);
-      const uses = this.#uses[value];
-      if (uses === undefined) continue;
-      if (!Array.isArray(uses)) this.#applyEither(uses, token);
-      else for (let index = 0; index < uses.length; index++) this.#applyEither(uses[index] as number | Use, token);
+      const edges = this.#edges.size(value);
+      this.#budget.spend(1 + edges);
+      for (let index = 0; index < edges; index++) this.add(this.#edges.at(value, index), token);
+      this.#applyUses(value, token);
     }
     this.#queueValues.length = 0;
     this.#queueTokens.length = 0;
+  }
+
+  #applyUses(value: ValueId, token: TokenId): void {
+    const first = this.#uses.first(value);
+    const hasMore = first !== 0 && this.#uses.next(first) !== 0;
+    for (let at = first; at !== 0; at = hasMore ? this.#uses.next(at) : 0) {
+      const op = this.#uses.op(at);
+      if (op === null) this.#apply(this.#uses.use(at), token);
+      else this.#applyOp(op, token);
+    }
   }
 
   property(token: TokenId, atom: AtomId): ValueId {
@@ -171,13 +165,14 @@ export class TokenFlow {
   }
 
   madeAt(op: OpId, type: string): TokenId {
-    const key = `${op} ${type}`;
-    let token = this.#made.get(key);
+    let ofType = this.#made.get(type);
+    if (ofType === undefined) this.#made.set(type, (ofType = new Map()));
+    let token = ofType.get(op);
     if (token === undefined) {
       const fn = op < 0 ? 0 : this.facts.owner.get(op);
       const start = op < 0 ? 0 : this.facts.position.get(op);
       token = this.tokens.make({ kind: 'object', type, fn, start, proto: NOTHING });
-      this.#made.set(key, token);
+      ofType.set(op, token);
     }
     return token;
   }
@@ -199,9 +194,8 @@ export class TokenFlow {
   /** What an op does with a value; `~op` for what a method call does with the method. */
   useOp(value: ValueId, code: number): void {
     if (value === NOTHING) return;
-    this.#addUse(value, code);
-    const held = this.held.get(value);
-    for (let index = 0; index < held.length; index++) this.#apply(this.#useOfOp(code), held[index] as TokenId);
+    this.#uses.addOp(value, code);
+    for (let index = 0; index < this.held.size(value); index++) this.#applyOp(code, this.held.at(value, index));
   }
 }
 

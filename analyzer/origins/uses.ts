@@ -27,7 +27,6 @@ export type Use =
       readonly shadow?: ValueId | undefined;
     }
   | { readonly kind: 'store'; readonly atom: AtomId; readonly from: ValueId; readonly op: OpId }
-  | { readonly kind: 'method'; readonly op: OpId; readonly callee: ValueId; readonly view: CallView }
   | { readonly kind: 'call'; readonly view: CallView }
   | { readonly kind: 'callback'; readonly use: CallbackUse; readonly call: CallView }
   | {

@@ -1,0 +1,293 @@
+/**
+ * Reads:   Pipeline, which parts are start-up.
+ * Gives:   the cells of the program: one for each variable, field of `this` and lasting object that somebody asks for, with
+ *          all that is known of it whoever uses it.
+ */
+import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
+import {
+  type AtomId,
+  type FunctionId,
+  Op,
+  type OpId,
+  type ValueId,
+  type VariableFact,
+  VariableKind,
+} from '../analyzer/facts.js';
+import type { Pipeline } from '../analyzer/index.js';
+import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { Cell, type CellFacts, type CellOrigin } from './cells.js';
+import type { Flows } from './flows.js';
+import type { LastingObjects } from './lasting-objects.js';
+
+export class CellTable {
+  readonly #pipeline: Pipeline;
+  readonly #lasting: LastingObjects;
+  readonly #startUp: ReadonlySet<PartId>;
+  readonly #cells: Cell[] = [];
+  readonly #byVariable = new Map<ValueId, Cell>();
+  readonly #byField = new Map<TokenId, Map<AtomId, Cell>>();
+  readonly #byReceiver = new Map<ValueId, Map<AtomId, Cell>>();
+  readonly #byObject = new Map<TokenId, Cell>();
+  /** For fields of `this`: the object that they are fields of. */
+  readonly #fieldOwners = new Map<Cell, TokenId>();
+  /** Functions by the value that is their `this`. */
+  readonly #receivers = new Map<ValueId, FunctionId>();
+  readonly #declaredIn = new Map<number, readonly PartId[]>();
+  #holders: Map<TokenId, string> | null = null;
+  #declarations: Map<string, OpId> | null = null;
+
+  constructor(pipeline: Pipeline, flows: Flows, lasting: LastingObjects) {
+    this.#pipeline = pipeline;
+    this.#lasting = lasting;
+    // Start-up goes on behind what it awaits; but what a request runs as well is no start-up.
+    this.#startUp = new Set([0, ...flows.behind(0).keys()].filter((part) => !flows.isInRequest(part)));
+    for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
+  }
+
+  /** In the order in which they were asked for. */
+  get all(): readonly Cell[] {
+    return this.#cells;
+  }
+
+  get objects(): ReadonlyMap<TokenId, Cell> {
+    return this.#byObject;
+  }
+
+  get fieldOwners(): ReadonlyMap<Cell, TokenId> {
+    return this.#fieldOwners;
+  }
+
+  isReceiver(value: ValueId): boolean {
+    return this.#receivers.has(value);
+  }
+
+  /** The cell of a variable, if anybody has asked for it. */
+  known(variable: ValueId): Cell | undefined {
+    return this.#byVariable.get(variable);
+  }
+
+  ofObject(id: TokenId): Cell {
+    const token = this.#lasting.representative(id);
+    let cell = this.#byObject.get(token);
+    if (cell === undefined) {
+      cell = this.#add({
+        name: '',
+        module: 0,
+        start: 0,
+        variable: null,
+        origin: 'startup',
+        declaredBy: onlyMain,
+        tokens: [token],
+      });
+      this.#byObject.set(token, cell);
+    }
+    return cell;
+  }
+
+  ofVariable(value: ValueId): Cell | null {
+    const canonical = this.#pipeline.graph.aliases.get(value) ?? value;
+    const known = this.#byVariable.get(canonical);
+    if (known !== undefined) return known;
+    const fact = this.#pipeline.facts.variables.get(canonical) ?? this.#pipeline.facts.variables.get(value);
+    if (fact === undefined) return null;
+    const tokens = this.#pipeline.origins.tokensOf(canonical);
+    const declaredBy = fact.owner < 0 ? onlyMain : this.#declarers(fact);
+    const cell = this.#add({
+      // `exports` and `module` are no variables of the program: their state has other names.
+      name: fact.kind === VariableKind.module ? '' : fact.name,
+      module: fact.module,
+      start: fact.start,
+      variable: canonical,
+      origin: this.#originOf(fact.kind, declaredBy, tokens),
+      declaredBy,
+      tokens,
+    });
+    this.#byVariable.set(canonical, cell);
+    return cell;
+  }
+
+  /** Parts that run the declaration; variables of one function are mostly declared together. */
+  #declarers(fact: VariableFact): readonly PartId[] {
+    const { facts, parts } = this.#pipeline;
+    const runners = parts.runners.get(fact.owner) ?? noParts;
+    // Without a cut in it, whoever runs the function runs all of it.
+    if (facts.fn(fact.owner).cuts.length === 0) return runners;
+    const key = (fact.owner * 0x10000 + fact.segmentFrom) * 0x10000 + fact.segment;
+    let declarers = this.#declaredIn.get(key);
+    if (declarers === undefined) {
+      declarers = runners.filter((id) => declares(parts.list[id] as Part, fact));
+      this.#declaredIn.set(key, declarers);
+    }
+    return declarers;
+  }
+
+  #originOf(kind: number, declaredBy: readonly PartId[], tokens: readonly TokenId[]): CellOrigin {
+    if (kind === VariableKind.global) return 'outside';
+    if (!declaredBy.every((part) => this.#startUp.has(part))) return 'flow';
+    return tokens.length > 0 && tokens.every((id) => this.#isImported(id)) ? 'outside' : 'startup';
+  }
+
+  #isImported(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'external' && token.site === -1;
+  }
+
+  #add(base: Pick<CellFacts, 'name' | 'module' | 'start' | 'variable' | 'origin' | 'declaredBy' | 'tokens'>): Cell {
+    const { name, module, start, variable, origin, declaredBy, tokens } = base;
+    // Key by key: to spread `base` here took half of the time of this pass.
+    const cell = new Cell(this.#cells.length, {
+      name,
+      module,
+      start,
+      variable,
+      origin,
+      declaredBy,
+      tokens,
+      hint: name === '' ? this.#hint(tokens) : name,
+      isServer: tokens.some((id) => this.#isServer(id)),
+      startUp: this.#startUp,
+      request: this.#requestKind(tokens),
+      travels: this.#travels(tokens),
+      isFunction: tokens.length > 0 && tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
+    });
+    this.#cells.push(cell);
+    return cell;
+  }
+
+  #requestKind(tokens: readonly TokenId[]): Cell['request'] {
+    const { models, origins } = this.#pipeline;
+    let kind: Cell['request'] = null;
+    for (const id of tokens) {
+      const token = origins.tokens.get(id);
+      if (token.kind !== 'external') continue;
+      if (models.typeThat(token.shape, (type) => type.reply === true) !== null) return 'reply';
+      if (models.typeThat(token.shape, (type) => type.perRequest === true || type.travels === 'bridge') !== null)
+        kind = 'request';
+    }
+    return kind;
+  }
+
+  /** The variable that holds such an object, itself or within what it holds, if any. */
+  #hint(tokens: readonly TokenId[]): string {
+    this.#holders ??= this.#findHolders();
+    return tokens.map((id) => this.#holders?.get(id)).find((name) => name !== undefined) ?? 'object';
+  }
+
+  /** The nearest ones first. */
+  #findHolders(): Map<TokenId, string> {
+    const { facts, origins } = this.#pipeline;
+    const holders = new Map<TokenId, string>();
+    const hold = (value: ValueId, name: string): void => {
+      for (const id of origins.tokensOf(value)) if (id !== UNKNOWN && !holders.has(id)) holders.set(id, name);
+    };
+    for (const variable of facts.variables.values())
+      if (variable.kind !== VariableKind.module) hold(variable.value, variable.name);
+    // A map visits what is added to it on the way.
+    for (const [id, name] of holders) {
+      if (origins.tokens.get(id).kind !== 'object') continue;
+      for (const value of origins.tokens.knownProperties(id)?.values() ?? []) hold(value, name);
+    }
+    return holders;
+  }
+
+  #isServer(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return (
+      token.kind === 'external' &&
+      this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true) !== null
+    );
+  }
+
+  /** A message can carry it: what is not known to stand against it may be found to at run time. */
+  #travels(tokens: readonly TokenId[]): boolean {
+    const { models, origins } = this.#pipeline;
+    return tokens.every((id) => {
+      const token = origins.tokens.get(id);
+      if (token.kind === 'unknown') return true;
+      if (token.kind === 'function' || token.kind === 'bound') return false;
+      if (token.kind === 'object')
+        return token.type !== 'Instance' && token.type !== 'Promise' && token.type !== 'Generator';
+      if (models.isUnknown(token.shape)) return true;
+      if (token.shape.member !== null)
+        return token.shape.member.call === undefined && token.shape.member.construct === undefined;
+      return models.typeThat(token.shape, (type) => type.travels !== undefined) !== null;
+    });
+  }
+
+  /** A field of a `this` of which it is not known what it is. */
+  fieldOf(receiver: ValueId, field: AtomId): Cell {
+    const { facts } = this.#pipeline;
+    const fn = this.#receivers.get(receiver) ?? 0;
+    const name = facts.atomName(field);
+    const fields = entriesOf(this.#byReceiver, receiver);
+    let cell = fields.get(field);
+    if (cell === undefined) {
+      const place = facts.fn(fn);
+      cell = this.#add({
+        name,
+        module: place.module,
+        start: place.start,
+        variable: null,
+        origin: 'startup',
+        declaredBy: onlyMain,
+        tokens: [UNKNOWN],
+      });
+      fields.set(field, cell);
+    }
+    return cell;
+  }
+
+  ofField(token: TokenId, field: number, maker: number): Cell {
+    const cells = entriesOf(this.#byField, token);
+    let cell = cells.get(field);
+    if (cell !== undefined) return cell;
+    const { origins, facts, parts } = this.#pipeline;
+    const object = origins.tokens.get(token);
+    const value = origins.tokens.knownProperties(token)?.get(field) ?? 0;
+    const declaredBy = parts.runners.get(maker) ?? onlyMain;
+    const startup = declaredBy.every((part) => this.#startUp.has(part));
+    const made = { module: facts.fn(maker).module, start: object.kind === 'object' ? object.start : 0 };
+    cell = this.#add({
+      name: facts.atomName(field).replace(/^#/, ''),
+      ...(this.#declarationOf(token, field) ?? made),
+      variable: null,
+      origin: startup ? 'startup' : 'flow',
+      declaredBy,
+      tokens: origins.tokensOf(value),
+    });
+    cells.set(field, cell);
+    this.#fieldOwners.set(cell, token);
+    return cell;
+  }
+
+  /** Where a field first gets a value: in the class, or in its constructor. */
+  #declarationOf(token: TokenId, field: number): { readonly module: number; readonly start: number } | null {
+    this.#declarations ??= this.#findDeclarations();
+    const { facts } = this.#pipeline;
+    const op = this.#declarations.get(`${token} ${field}`);
+    return op === undefined ? null : { module: facts.fn(facts.owner.get(op)).module, start: facts.position.get(op) };
+  }
+
+  #findDeclarations(): Map<string, OpId> {
+    const { facts, origins } = this.#pipeline;
+    const found = new Map<string, OpId>();
+    const kinds = facts.kind.entries();
+    for (let op = 0; op < kinds.length; op++) {
+      if (kinds[op] !== Op.store || !this.#receivers.has(facts.a.get(op))) continue;
+      for (const id of origins.tokensOf(facts.a.get(op))) {
+        const key = `${id} ${facts.c.get(op)}`;
+        if (!found.has(key)) found.set(key, op);
+      }
+    }
+    return found;
+  }
+}
+
+const onlyMain: readonly PartId[] = [0];
+const noParts: readonly PartId[] = [];
+
+function entriesOf(map: Map<number, Map<AtomId, Cell>>, key: number): Map<AtomId, Cell> {
+  let entries = map.get(key);
+  if (entries === undefined) map.set(key, (entries = new Map()));
+  return entries;
+}
