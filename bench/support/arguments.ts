@@ -26,7 +26,7 @@ export const HELP = `npm run bench [-- flags]
   --rounds 3         how often each peer has its turn
   --seconds 3        how long a turn is
   --node file        runs all peers on this Node
-  --out folder       writes results.md and results.svg there; without it and without other flags, to bench/
+  --out folder       writes results.md and results.svg there; without it they go to bench/, if nothing else is given
 `;
 
 type Read = BenchOptions | { readonly wrong: string };

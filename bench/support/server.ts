@@ -32,7 +32,7 @@ while read sign group; do
     -) groups="\${groups%% $group *} \${groups#* $group }" ;;
   esac
 done
-for group in $groups; do kill -9 -- "-$group" 2>/dev/null; done`;
+for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done`;
 
 let reaper: ChildProcess | null = null;
 

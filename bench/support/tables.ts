@@ -3,7 +3,7 @@
  * Gives: a block of text for the terminal, with what was measured; the page for the repository, with ratios only, as machines differ.
  */
 import { judgeAims } from './aims.js';
-import type { Peer } from './peers.js';
+import { PEERS, type Peer } from './peers.js';
 import type { Relative, Spread, StreamSummary, Summary, WorkloadSummary } from './summarise.js';
 
 export interface About {
@@ -17,7 +17,8 @@ export interface About {
 
 export function ratioText(ratio: Spread | null | undefined): string {
   if (ratio === null || ratio === undefined) return '–';
-  return `${figure(ratio.median)} (${figure(ratio.least)} to ${figure(ratio.most)})`;
+  const [least, middle, most] = [figure(ratio.least), figure(ratio.median), figure(ratio.most)];
+  return least === most ? middle : `${middle} (${least} to ${most})`;
 }
 
 /** Three digits are all that such a measurement gives. */
@@ -33,7 +34,7 @@ const COLUMNS = ['', 'a second', 'times node', 'p50 ms', 'p99 ms', 'CPU ms', 'MB
 
 export function printText({ workload, rounds, peers }: WorkloadSummary): string {
   const rows = peers.flatMap((summary) => textRows(summary));
-  const title = `${workload.title} (${workload.name}), ${rounds} rounds`;
+  const title = `${workload.title} (${workload.name}), ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`;
   return `${title}\n${alignColumns([COLUMNS, ...rows])}\n`;
 }
 
@@ -41,7 +42,8 @@ function textRows(summary: Summary): readonly (readonly string[])[] {
   const { peer, streams, cpu, memory, start, ownLoad, failure } = summary;
   if (failure !== null && streams.length === 0 && start === null) return [[peer.label, firstLine(failure)]];
   const rest = [value(cpu), value(memory), `${Math.round(ownLoad * 100)} %`, rightText(summary)];
-  if (start !== null) return [[peer.label, '', ratioText(start.ratio), value(start), '', ...rest.slice(0, 2)]];
+  // Of a start, the processor's time is all that it took.
+  if (start !== null) return [[peer.label, '', ratioText(start.ratio), value(start), '', ...rest.slice(0, 2), '', '']];
   return streams.map(({ name, rate, p50, p99 }, index) => {
     const label = name === 'all' ? peer.label : `${peer.label}, ${name}`;
     const own = index === 0 ? rest : [];
@@ -82,7 +84,7 @@ export function printPage(all: readonly WorkloadSummary[], about: About): string
   const starts = all.filter(({ workload }) => workload.streams.length === 0);
   const share = Math.max(0, ...loads.flatMap((each) => each.peers.map(({ ownLoad }) => ownLoad)));
   const parts = [
-    `# Benchmark\n\nWritten by \`${about.command}\`: ${about.machine}, Node ${about.node}. All numbers are ratios to \`node app.js\` in the same round: the`,
+    `# Benchmark\n\n![Throughput in proportion to node app.js](results.svg)\n\nWritten by \`${about.command}\`: ${about.machine}, Node ${about.node}. All numbers are ratios to \`node app.js\` in the same round: the`,
     `median, and the range over the rounds. The load came from the same machine, in a process that took up to ${Math.round(share * 100)} % of one`,
     `core; each connection sends its next request when it has its answer. ${about.seconds} seconds for each peer and round.\n`,
     ...about.notes.map((note) => `- ${note}`),
@@ -115,7 +117,8 @@ export function printPage(all: readonly WorkloadSummary[], about: About): string
 }
 
 export function peersOf(all: readonly WorkloadSummary[]): readonly Peer[] {
-  return [...new Set(all.flatMap(({ peers }) => peers.map(({ peer }) => peer)))];
+  const found = new Set(all.flatMap(({ peers }) => peers.map(({ peer }) => peer)));
+  return PEERS.filter((peer) => found.has(peer));
 }
 
 function section(

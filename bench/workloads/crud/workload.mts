@@ -1,15 +1,18 @@
-import { type Client, get, parsed, type Session, send, type Workload } from '../../support/workload.js';
+import { type Client, Counts, get, parsed, type Session, send, type Workload } from '../../support/workload.js';
 
 /** Creates a note, reads it, changes it, reads it again, deletes it, and looks whether it is gone; then the next. */
 class Notes implements Client {
   readonly #client: number;
+  /** Of all clients: no two notes have the same. */
+  readonly #ids: Counts;
   #round = 0;
   #step = 0;
   #id: unknown = 0;
   #text = '';
 
-  constructor(client: number) {
+  constructor(client: number, ids: Counts) {
     this.#client = client;
+    this.#ids = ids;
   }
 
   next(): Buffer {
@@ -34,12 +37,18 @@ class Notes implements Client {
     if (step === 4) return reply.status === 204;
     if (step === 5) return reply.status === 404;
     const { id, text } = parsed(reply);
-    if (step === 0) this.#id = id;
-    return reply.status === (step === 0 ? 201 : 200) && id === this.#id && text === this.#text;
+    if (step === 0) {
+      this.#id = id;
+      return reply.status === 201 && this.#ids.take(id) && text === this.#text;
+    }
+    return reply.status === 200 && id === this.#id && text === this.#text;
   }
 }
 
-const begin = (): Session => ({ client: (index) => new Notes(index) });
+function begin(): Session {
+  const ids = new Counts();
+  return { client: (index) => new Notes(index, ids) };
+}
 
 export const crud: Workload = {
   name: 'crud',
