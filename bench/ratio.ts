@@ -27,10 +27,13 @@ export function shown({ median: middle, least, most, rates }: Ratio): string {
   return `${middle.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)}); ${one} and ${other}`;
 }
 
-function median(values: readonly number[]): number {
-  return sorted(values)[Math.floor(values.length / 2)] ?? 0;
+export function median(values: readonly number[]): number {
+  const all = sorted(values);
+  const middle = all.length >> 1;
+  const [before, behind] = [all[middle - 1] ?? 0, all[middle] ?? 0];
+  return all.length % 2 === 1 ? behind : (before + behind) / 2;
 }
 
-function sorted(values: readonly number[]): number[] {
+export function sorted(values: readonly number[]): number[] {
   return [...values].sort((a, b) => a - b);
 }

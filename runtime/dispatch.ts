@@ -17,7 +17,7 @@ import type { Log } from './log.js';
 import type { ResultMessage, RunId, RunMessage, ToHome } from './messages.js';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
-import { expectedMs, type Scheduler } from './scheduler.js';
+import { computedMs, expectedMs, type Scheduler } from './scheduler.js';
 import type { FluxionState, Work } from './work.js';
 
 const { setTimeout } = timers;
@@ -193,6 +193,9 @@ export class Dispatcher {
       ...marks,
     };
     const { id } = run;
+    const { movable } = work.state;
+    const before = this.#options.scheduler.weighs(movable) ? computedMs() : null;
+    const begin = performance.now();
     try {
       if (work.parts !== null) run.exchange = this.#exchange(run, work.parts);
       const message = work.message(replica, id, run.exchange?.envelope ?? null);
@@ -207,6 +210,8 @@ export class Dispatcher {
       run.at = ++replica.sent;
       if (isSuspect) this.#guard(run);
       replica.channel.send(message);
+      const ms = performance.now() - begin;
+      this.#options.scheduler.sent(movable, ms, before === null ? null : computedMs() - before);
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
       run.exchange?.restore();

@@ -9,6 +9,9 @@
  *     cheap ── runs at home took long ─────────────────────> away ── costs little there ──> cheap, and left alone for a while
  *     cheap ── home is busy with something unseen ──> trial ── costs more than the way ──> away
  *                                                        └─ costs less ──> cheap, and left alone for a while
+ *
+ * The way is as long as the message: a megabyte that was parsed at home costs more to send than most handlers do with it. So
+ * what sending takes is measured, and what is not worth that comes home at once, by trial or not.
  */
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
@@ -33,6 +36,12 @@ export interface Movable {
   /** Since it was last tried or sent away: computing on replicas, and how many runs that was for. */
   trialMs: number;
   trialRuns: number;
+  /** What home hoped to be rid of when it last began to send it away. */
+  worthMs: number;
+  /** What making a message of it costs home, and how many of the last ones were not worth that, older ones counting less. */
+  sendMs: number;
+  sends: number;
+  dear: number;
   /** It stays at home until this time. */
   quietUntil: number;
   quietMs: number;
@@ -43,7 +52,8 @@ const LONGEST_QUIET_MS = 300_000;
 
 export function makeMovable(id: string): Movable {
   const none = { cost: 0, runs: 0, long: 0, watched: 0, costAway: 0, trialMs: 0, trialRuns: 0, quietUntil: 0 };
-  return { id, mode: 'cheap', ...none, quietMs: QUIET_MS };
+  const sending = { worthMs: 0, sendMs: 0, sends: 0, dear: 0 };
+  return { id, mode: 'cheap', ...none, ...sending, quietMs: QUIET_MS };
 }
 
 /** What one run of it will cost, as far as that is known. */
@@ -67,6 +77,10 @@ const LOOKS = 10;
 const LOOKS_IF_MUCH = 2;
 const MUCH_MS = 2;
 const TRIAL_RUNS = 20;
+/** Home makes the message and writes it, the replica reads it: about the same each. */
+const WAY_PER_SEND = 2;
+/** The first message also loads and compiles what it needs; one more may be an exception. */
+const DEAR = 1.9;
 
 export class Scheduler {
   readonly #mode: 'auto' | 'eager';
@@ -79,6 +93,8 @@ export class Scheduler {
   #seenRuns = 0;
   #troubledLooks = 0;
   #isTroubled = false;
+  /** For each run, at the last look. */
+  #unseenMs = 0;
 
   constructor(mode: 'auto' | 'eager', clock: Clock = CLOCK) {
     this.#mode = mode;
@@ -92,8 +108,16 @@ export class Scheduler {
     if (this.#mode === 'eager') return true;
     if (movable.mode !== 'cheap') return true;
     if (!this.#hasUnseenWork() || this.#now() < movable.quietUntil) return false;
-    movable.mode = 'trial';
+    this.#begin(movable, 'trial', this.#unseenMs);
     return true;
+  }
+
+  #begin(movable: Movable, mode: 'trial' | 'away', worthMs: number): void {
+    movable.mode = mode;
+    movable.worthMs = worthMs;
+    movable.sendMs = 0;
+    movable.sends = 0;
+    movable.dear = 0;
   }
 
   /**
@@ -112,14 +136,38 @@ export class Scheduler {
     movable.long = movable.long * 0.95 + (ms >= LONG_MS ? 1 : 0);
     if (movable.mode !== 'cheap' || movable.cost < LONG_MS || this.#now() < movable.quietUntil) return;
     // Once may be a time in which memory was tidied up.
-    if (movable.long >= 1.5 || (movable.runs <= FIRST_RUNS && ms >= LONG_AT_FIRST_MS)) movable.mode = 'away';
+    if (movable.long >= 1.5 || (movable.runs <= FIRST_RUNS && ms >= LONG_AT_FIRST_MS)) {
+      this.#begin(movable, 'away', movable.cost);
+    }
   }
 
   watches(movable: Movable): boolean {
     return movable.watched > 0 && movable.mode === 'cheap';
   }
 
+  /** A message of it was made, which took home so long. As with runs, `computedMs` where `weighs` asked for it. */
+  sent(movable: Movable, clockMs: number, computedMs: number | null): void {
+    const ms = computedMs === null ? clockMs : Math.min(clockMs, computedMs);
+    movable.sends++;
+    const isDear = ms * WAY_PER_SEND >= Math.max(movable.worthMs, movable.costAway, HOP_MS);
+    movable.dear = movable.dear * 0.95 + (isDear ? 1 : 0);
+    // By the clock alone it may have been a time in which others had the processor.
+    if (isDear && computedMs === null) return;
+    movable.sendMs += (ms - movable.sendMs) * (movable.sends < 8 ? 1 / movable.sends : 0.125);
+    if (this.#isAwayByChoice(movable) && isDear && movable.dear >= DEAR) this.#stays(movable);
+  }
+
+  weighs(movable: Movable): boolean {
+    return movable.dear > 0.5;
+  }
+
+  #isAwayByChoice({ mode }: Movable): boolean {
+    return this.#mode === 'auto' && mode !== 'cheap';
+  }
+
   ranAway(movable: Movable, ms: number): void {
+    // It was still under way when it was decided that it stays.
+    if (this.#mode === 'auto' && movable.mode === 'cheap') return;
     movable.costAway += (ms - movable.costAway) * (movable.costAway === 0 ? 1 : 0.125);
     movable.trialMs += ms;
     movable.trialRuns++;
@@ -127,16 +175,21 @@ export class Scheduler {
     const cost = movable.trialMs / movable.trialRuns;
     movable.trialMs = 0;
     movable.trialRuns = 0;
-    if (cost >= HOP_MS) {
+    if (cost >= HOP_MS + movable.sendMs * WAY_PER_SEND) {
       movable.mode = 'away';
       movable.quietMs = QUIET_MS;
-      return;
-    }
+    } else this.#stays(movable);
+  }
+
+  /** For a while, and for twice as long each time. */
+  #stays(movable: Movable): void {
     movable.mode = 'cheap';
     movable.cost = 0;
     movable.runs = 0;
     movable.long = 0;
     movable.costAway = 0;
+    movable.trialMs = 0;
+    movable.trialRuns = 0;
     movable.quietUntil = this.#now() + movable.quietMs;
     movable.quietMs = Math.min(movable.quietMs * 2, LONGEST_QUIET_MS);
   }
@@ -151,6 +204,7 @@ export class Scheduler {
     const computed = Math.min(active, cpuMs - this.#last.cpuMs);
     const unseen = (computed - this.#seenMs) / Math.max(1, this.#seenRuns);
     this.#troubledLooks = utilization >= BUSY && unseen >= HOP_MS ? this.#troubledLooks + 1 : 0;
+    this.#unseenMs = unseen;
     this.#isTroubled = this.#troubledLooks >= (unseen >= MUCH_MS ? LOOKS_IF_MUCH : LOOKS);
     this.#last = { at: now, utilisation: this.#utilisation(), cpuMs };
     this.#seenMs = 0;

@@ -9,6 +9,8 @@ class Bench {
   active = 0;
   /** Time that other processes had. */
   lost = 0;
+  /** What home takes to make a message. */
+  sending = 0.02;
   readonly movable: Movable = makeMovable('handler');
   readonly scheduler = new Scheduler('auto', {
     now: () => this.time,
@@ -25,9 +27,10 @@ class Bench {
   request(ms: number, unseen = 0.05, idle = 0, computed = ms): 'home' | 'away' {
     this.time += idle;
     if (this.scheduler.goesAway(this.movable)) {
+      this.scheduler.sent(this.movable, this.sending, this.scheduler.weighs(this.movable) ? this.sending : null);
       this.scheduler.ranAway(this.movable, ms + Math.max(0, unseen - 0.05));
-      this.time += 0.1;
-      this.active += 0.1;
+      this.time += 0.1 + this.sending;
+      this.active += 0.1 + this.sending;
       return 'away';
     }
     this.scheduler.ranAtHome(this.movable, ms, this.scheduler.watches(this.movable) ? computed : null);
@@ -122,6 +125,41 @@ test('what became light comes back', (t) => {
   const places = bench.many(500, () => 0.02);
   t.is(places.at(-1), 'home');
   t.true(away(places) < 60);
+});
+
+test('what costs more to send than home would be rid of stays', (t) => {
+  const parsed = new Bench();
+  parsed.sending = 25;
+  // Home parses for 3 ms, which no handler is seen to do, and the replica unpacks what was parsed.
+  const places = parsed.many(5_000, () => 0.3, 3);
+  t.true(away(places) <= 10, `${away(places)} messages in ${Math.round(parsed.time)} ms`);
+  const computing = new Bench();
+  computing.sending = 25;
+  t.true(away(computing.many(1_000, () => 5)) <= 10);
+});
+
+test('work that is worth a large message leaves', (t) => {
+  const bench = new Bench();
+  bench.sending = 5;
+  t.true(away(bench.many(200, () => 60)) > 190);
+});
+
+test('a large message now and then, or a pause while one is made, brings nothing home', (t) => {
+  const bench = new Bench();
+  const places = Array.from({ length: 1_000 }, (_, n) => {
+    bench.sending = n % 40 === 0 ? 30 : 0.05;
+    return bench.request(10);
+  });
+  t.true(away(places) > 990);
+});
+
+test('what was under way when it was decided that it stays changes nothing', (t) => {
+  const bench = new Bench();
+  bench.sending = 25;
+  bench.many(400, () => 0.3, 3);
+  t.is(bench.movable.mode, 'cheap');
+  for (let n = 0; n < 30; n++) bench.scheduler.ranAway(bench.movable, 40);
+  t.is(bench.movable.mode, 'cheap');
 });
 
 // --- a real app --------------------------------------------------------------------------------------------------------
