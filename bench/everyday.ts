@@ -42,6 +42,7 @@ class Running {
       env: { ...process.env, PORT: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    process.once('exit', () => this.#child.kill());
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
   }
@@ -89,4 +90,6 @@ function print(title: string, results: Results): void {
     if (result !== 'ok') console.log(`          ${check}: ${result}`);
 }
 
+process.once('SIGTERM', () => process.exit(1));
+process.once('SIGINT', () => process.exit(1));
 for (const [name, words] of Object.entries(WAYS)) await run(name, words);

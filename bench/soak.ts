@@ -46,6 +46,7 @@ class App {
       env: { ...process.env, FLUXION_CACHE: join(folder, 'cache'), NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    process.once('exit', () => this.#child.kill());
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => (this.#said += text));
   }
@@ -182,7 +183,7 @@ async function soak(folder: string, placement: string): Promise<boolean> {
   const begin = performance.now();
   if (placement === 'eager') while (!app.hasReplicas()) await setTimeout(20);
   const samples: (readonly Memory[])[] = [];
-  console.log(`--placement ${placement}: heap in use, in MB, of home and of each replica; resident`);
+  console.log(`--placement ${placement}: heap and buffers in use, in MB, of home and of each replica; resident`);
   for (let sample = 0; sample < SAMPLES; sample++) {
     await askMany(app.port, (sample * REQUESTS) / SAMPLES, ((sample + 1) * REQUESTS) / SAMPLES);
     const memory = await measure(app.port, app.hasReplicas());
@@ -220,6 +221,9 @@ function isFlat(samples: readonly (readonly Memory[])[]): boolean {
   }
   return flat;
 }
+
+process.once('SIGTERM', () => process.exit(1));
+process.once('SIGINT', () => process.exit(1));
 
 const folder = mkdtempSync(join(tmpdir(), 'fluxion-soak-'));
 try {
