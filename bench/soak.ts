@@ -154,7 +154,6 @@ async function askMany(port: number, from: number, to: number): Promise<void> {
 
 const probe = (path: string): Kind => ({ path: () => path, status: 200 });
 
-/** Asked often enough that all loops have answered. Home comes first. */
 /** In which they were first heard of. */
 const known: number[] = [];
 function order(loop: number): number {
@@ -162,19 +161,30 @@ function order(loop: number): number {
   return known.indexOf(loop);
 }
 
+/**
+ * Home comes first. What replicas have in hands home has too, until their collectors have found that they have not, and that
+ * has been told: so they are asked first, often enough that all of them have answered, and home is asked a little later.
+ */
 async function measure(port: number, hasReplicas: boolean): Promise<readonly Memory[]> {
-  const home: Memory = JSON.parse(await ask(port, probe('/probe-home'), 1));
+  const first = await probeHome(port);
   const replicas = new Map<number, Memory>();
   for (let tries = 0; hasReplicas && replicas.size < THREADS && tries < 50; tries++) {
     for (const text of await Promise.all(Array.from({ length: 2 * THREADS }, () => ask(port, probe('/probe'), 1)))) {
       const memory: Memory = JSON.parse(text);
-      if (memory.loop !== home.loop) replicas.set(memory.loop, memory);
+      if (memory.loop !== first.loop) replicas.set(memory.loop, memory);
     }
   }
-  return [home, ...[...replicas.values()].sort((a, b) => order(a.loop) - order(b.loop))];
+  if (hasReplicas) await setTimeout(500);
+  const sorted = [...replicas.values()].sort((a, b) => order(a.loop) - order(b.loop));
+  return [hasReplicas ? await probeHome(port) : first, ...sorted];
+}
+
+async function probeHome(port: number): Promise<Memory> {
+  return JSON.parse(await ask(port, probe('/probe-home'), 1));
 }
 
 const inMb = (bytes: number): number => bytes / 2 ** 20;
+const shown = (bytes: number, width: number): string => inMb(bytes).toFixed(1).padStart(width);
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 
 async function soak(folder: string, placement: string): Promise<boolean> {
@@ -188,13 +198,8 @@ async function soak(folder: string, placement: string): Promise<boolean> {
     await askMany(app.port, (sample * REQUESTS) / SAMPLES, ((sample + 1) * REQUESTS) / SAMPLES);
     const memory = await measure(app.port, app.hasReplicas());
     samples.push(memory);
-    const heaps = memory
-      .map(({ heapUsed, external }) =>
-        inMb(heapUsed + external)
-          .toFixed(1)
-          .padStart(7),
-      )
-      .join('');
+    const both = ({ heapUsed, external }: Memory): string => `${shown(heapUsed, 8)} +${shown(external, 5)}`;
+    const heaps = memory.map(both).join('');
     const done = String(((sample + 1) * REQUESTS) / SAMPLES).padStart(8);
     console.log(`${done}${heaps}   ${inMb(memory[0]?.rss ?? 0).toFixed(0)}`);
   }
