@@ -410,7 +410,8 @@ export class Dispatcher {
     replica.active--;
     if (replica.suspect === run) replica.suspect = null;
     if (run.isHarmless) replica.harmless--;
-    if (exchange !== null && this.#options.keepsParts)
+    // From what is wholly free no message goes to an owner.
+    if (exchange !== null && this.#options.keepsParts && !run.work.state.fluxion.whole)
       this.#kept.set(run.id, { parts: exchange.side, replica, state: run.work.state });
     return true;
   }

@@ -122,6 +122,30 @@ for (const [what, answer, shown] of DIFFERENCES) {
 
 const LOOPBACK = ['--placement', 'loopback'];
 
+test('what is said behind the last answer is waited for', async (t) => {
+  const app = TELLS.replace('ANSWER', 'res.end(); setTimeout(() => console.log("late"), who === "node" ? 5 : 200)');
+  const { code, stdout } = await verifyApp(t, app, '{"url":"/"}', LOOPBACK);
+  t.regex(stdout, /^no difference: 1 request,/);
+  t.is(code, 0);
+});
+
+test('what differs is shown, not the times before it', async (t) => {
+  const app = TELLS.replace('ANSWER', 'console.log(new Date().toISOString()); console.log(who); res.end()');
+  const { stdout } = await verifyApp(t, app, '{"url":"/"}', LOOPBACK);
+  t.regex(
+    stdout,
+    /standard output: in the end\n\nnode:\n {2}\d{4}-.*\n {2}node\n[\s\S]*fluxion:\n {2}\d{4}-.*\n {2}another/,
+  );
+});
+
+test('of a stack trace only the first frame counts, also in a list of a page', async (t) => {
+  const trace = (more: string): string =>
+    `<ul><li> &nbsp; &nbsp;at one (a.js:1:1)</li><li> &nbsp; &nbsp;at ${more}</li></ul>`;
+  const answer = `res.end(who === "node" ? "${trace('two (b.js:1:1)')}" : "${trace('three (c.js:1:1)')}")`;
+  const { stdout } = await verifyApp(t, TELLS.replace('ANSWER', answer), '{"url":"/"}', LOOPBACK);
+  t.regex(stdout, /^no difference: 1 request,/);
+});
+
 test('rules say what may differ', async (t) => {
   const app = TELLS.replace('ANSWER', 'res.setHeader("X-Who", who); res.write(who.slice(0, 2)); res.end(who.slice(2))');
   const rules = { ignoreHeaders: ['x-who'], mask: ['node|another'], chunks: false };

@@ -33,17 +33,27 @@ export function stacksOfServer(server: EventEmitter, reflector: Reflector): Stac
   // As they were given: one that was added by `once` is inside of another function.
   server.rawListeners('request').forEach((listener, index) => {
     if (!isHandler(listener)) return;
-    if (hasStack(listener)) {
-      walker.walk(listener, `${index}`);
-      return;
-    }
-    walker.addListener(server, listener, `${index}`);
-    // `http.createServer((req, res) => app(req, res))`: the app is one of the function's variables.
-    for (const [name, value] of reflector.variables(listener)) {
-      if (hasStack(value)) walker.walk(value, `${index}.${name}`);
-    }
+    if (!hasStack(listener)) walker.addListener(server, listener, `${index}`);
+    walkListener(walker, listener, `${index}`, reflector);
   });
   return walker;
+}
+
+/** What takes the place of other listeners may do so again: nobody does it more often. */
+const MOST_TAKEN_OVER = 4;
+
+function walkListener(walker: Walker, listener: Handler, path: string, reflector: Reflector, depth = 0): void {
+  if (hasStack(listener)) return walker.walk(listener, path);
+  if (depth > MOST_TAKEN_OVER) return;
+  for (const [name, value] of reflector.variables(listener)) {
+    // `http.createServer((req, res) => app(req, res))`: the app is one of the function's variables.
+    if (hasStack(value)) walker.walk(value, `${path}.${name}`);
+    // Who answers some requests itself, as socket.io does, passes the others to the listeners that were there before.
+    if (!Array.isArray(value)) continue;
+    value.forEach((each: unknown, index) => {
+      if (isHandler(each)) walkListener(walker, each, `${path}.${name}.${index}`, reflector, depth + 1);
+    });
+  }
 }
 
 export function stacksOfApp(app: object, reflector: Reflector): Stacks {
