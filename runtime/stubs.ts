@@ -117,7 +117,7 @@ export class Stubs {
   count(slot: LinkedSlot, fluxion: LinkFluxion): void {
     const state = this.stateOf(fluxion);
     // A router takes a handler of errors for each request, to look at its parameters.
-    if (slot.intercept === null || slot.kind !== 'handler') slot.replace(this.#counter(slot, state));
+    if (slot.intercept === null || slot.kind === 'error') slot.replace(this.#counter(slot, state));
     else {
       slot.intercept(() => {
         this.#meter.taken(state);
