@@ -34,6 +34,13 @@ export const NO_REFS: Refs = { nameOf: () => undefined, thingOf: () => undefined
 /** What is still to be done to a message once structured clone has carried it. */
 export type Fix =
   | { readonly fix: 'prototype'; readonly of: object; readonly name: string }
+  | {
+      readonly fix: 'hide';
+      readonly in: object;
+      readonly key: string;
+      readonly holder: readonly unknown[];
+      readonly configurable: boolean;
+    }
   | { readonly fix: 'integrity'; readonly of: object; readonly level: Integrity }
   | { readonly fix: 'last-index'; readonly of: RegExp; readonly at: number }
   | { readonly fix: 'put'; readonly into: object; readonly at: string | number; readonly special: Special }
@@ -205,13 +212,18 @@ export class Encoder {
       case 'unknown':
         break;
     }
-    const name = isObject(prototype) ? this.refs.classOf?.(prototype) : undefined;
-    if (name !== undefined) return this.#scanInstance(value, name, path);
-    throw new CannotTravel(path, `it is ${describe(value)}`);
+    return this.#scanInstance(value, this.#classOf(value, prototype, path), path);
+  }
+
+  /** Of what is no more than its properties. */
+  #classOf(value: object, prototype: unknown, path: string): string {
+    const name = isObject(prototype) && !hasSlots(value) ? this.refs.classOf?.(prototype) : undefined;
+    if (name === undefined) throw new CannotTravel(path, `it is ${describe(value)}`);
+    return `${CLASS}${name}`;
   }
 
   #scanInstance(value: object, name: string, path: string): boolean {
-    if (!this.#scanPlain(value, path)) return false;
+    if (hasHidden(value) || !this.#scanPlain(value, path)) return false;
     this.#fix({ fix: 'prototype', of: value, name });
     return true;
   }
@@ -266,9 +278,8 @@ export class Encoder {
 
   #error(error: Error, path: string): Special {
     const prototype: unknown = Object.getPrototypeOf(error);
-    const known = isObject(prototype) ? (ERROR_NAMES.get(prototype) ?? this.refs.classOf?.(prototype)) : undefined;
-    const name = known ?? nodeErrorName(error);
-    if (name === undefined) throw new CannotTravel(path, `it is ${describe(error)}`);
+    const known = isObject(prototype) ? ERROR_NAMES.get(prototype) : undefined;
+    const name = known ?? nodeErrorName(error) ?? this.#classOf(error, prototype, path);
     this.#specials ??= new Map();
     const id = this.#specials.size;
     this.#specials.set(error, id);
@@ -301,22 +312,30 @@ export class Encoder {
     return this.#copyOther(value, prototype, path);
   }
 
-  #copyPlain(value: object, path: string): object {
+  #copyPlain(value: object, path: string, isInstance = false): object {
     checkPlain(value, path);
     const copy: object = Array.isArray(value) ? new Array(value.length) : {};
     this.#copies?.set(value, copy);
     for (const key of Reflect.ownKeys(value)) {
       if (typeof key === 'symbol') throw new CannotTravel(path, `it has the property ${String(key)}`);
       if (key === 'length' && Array.isArray(value)) continue;
-      const item = ownValue(value, Object.getOwnPropertyDescriptor(value, key), path, key);
-      this.#copyInto(copy, key, item, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`);
+      const found = Object.getOwnPropertyDescriptor(value, key);
+      if (isInstance && isHidden(found)) this.#copyHidden(copy, key, found, path);
+      else this.#copyInto(copy, key, ownValue(value, found, path, key), pathTo(value, path, key));
     }
     this.#fixIntegrity(value, copy);
     return copy;
   }
 
+  /** What a class keeps out of sight of loops over its instances, and does not change. */
+  #copyHidden(copy: object, key: string, { value, configurable = false }: PropertyDescriptor, path: string): void {
+    const holder: unknown[] = [undefined];
+    this.#copyInto(holder, 0, value, `${path}.${key}`);
+    this.#fix({ fix: 'hide', in: copy, key, holder, configurable });
+  }
+
   #copyAs(value: object, name: string, path: string): object {
-    const copy = this.#copyPlain(value, path);
+    const copy = this.#copyPlain(value, path, name.startsWith(CLASS));
     this.#fix({ fix: 'prototype', of: copy, name });
     return copy;
   }
@@ -325,9 +344,7 @@ export class Encoder {
     const kind = kindOf(value, prototype);
     const copy = this.#copyKnown(kind, value, path);
     if (copy !== undefined) return copy;
-    const name = isObject(prototype) ? this.refs.classOf?.(prototype) : undefined;
-    if (name === undefined) throw new CannotTravel(path, `it is ${describe(value)}`);
-    return this.#copyAs(value, name, path);
+    return this.#copyAs(value, this.#classOf(value, prototype, path), path);
   }
 
   #copyKnown(kind: Kind, value: object, path: string): unknown {
@@ -430,6 +447,8 @@ function nodeErrorName(error: Error): string | undefined {
 }
 
 const NODE_ERROR = 'node:';
+/** Stands before the name of a class of the program's, or of a package's. */
+const CLASS = 'class:';
 const nodeErrors = new Map<string, object>();
 /** Those made here may have to travel on. */
 const nodeErrorNames = new WeakMap<object, string>();
@@ -474,6 +493,40 @@ function ownValue(of: object, found: PropertyDescriptor | undefined, path: strin
   if (level === 'frozen' || (level === 'sealed' && found.writable === true)) return found.value;
   throw new CannotTravel(at, 'it is read-only');
 }
+
+function isHidden(found: PropertyDescriptor | undefined): found is PropertyDescriptor {
+  return found !== undefined && 'value' in found && found.enumerable === false && found.writable === false;
+}
+
+function hasHidden(value: object): boolean {
+  return Object.getOwnPropertyNames(value).some((key) => !Object.prototype.propertyIsEnumerable.call(value, key));
+}
+
+function pathTo(of: object, path: string, key: string): string {
+  return Array.isArray(of) ? `${path}[${key}]` : `${path}.${key}`;
+}
+
+/** Has it something that no property shows? */
+function hasSlots(value: object): boolean {
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) return true;
+  return HAVE_SLOTS.some((has) => has(value));
+}
+
+const HAVE_SLOTS: readonly ((value: unknown) => boolean)[] = [
+  types.isMap,
+  types.isSet,
+  types.isDate,
+  types.isRegExp,
+  types.isPromise,
+  types.isAnyArrayBuffer,
+  types.isBoxedPrimitive,
+  types.isWeakMap,
+  types.isWeakSet,
+  types.isMapIterator,
+  types.isSetIterator,
+  types.isGeneratorObject,
+  types.isExternal,
+];
 
 function integrityOf(value: object): Integrity | undefined {
   if (Object.isExtensible(value)) return undefined;
@@ -536,7 +589,8 @@ export function applyFixes(fixes: readonly Fix[] | null, refs: Refs): void {
   for (const fix of fixes) {
     if (fix.fix === 'fill') fill(fix.what, fix.with);
     else if (fix.fix === 'last-index') fix.of.lastIndex = fix.at;
-    else if (fix.fix === 'prototype') Object.setPrototypeOf(fix.of, prototypeNamed(fix.name, refs));
+    else if (fix.fix === 'prototype') give(fix.of, fix.name, refs);
+    else if (fix.fix === 'hide') hide(fix);
   }
   for (const fix of fixes) if (fix.fix === 'put' && fix.special.is === 'error') defineAll(fix.special, errors);
   for (const fix of fixes) if (fix.fix === 'integrity') restrict(fix.of, fix.level);
@@ -571,7 +625,8 @@ function bareError(name: string, refs: Refs): Error {
   Error.stackTraceLimit = 0;
   const error = new Error();
   Error.stackTraceLimit = limit;
-  Object.setPrototypeOf(error, prototypeNamed(name, refs));
+  give(error, name, refs);
+  instances.add(error);
   Reflect.deleteProperty(error, 'stack');
   return error;
 }
@@ -592,12 +647,28 @@ function defineAll(special: Special, errors: ReadonlyMap<number, unknown>): void
   }
 }
 
+const instances = new WeakSet<object>();
+
+/** Is it an instance of a class, of which a message has brought no more than the properties? */
+export function isCarried(value: object): boolean {
+  return instances.has(value);
+}
+
+function give(of: object, name: string, refs: Refs): void {
+  Object.setPrototypeOf(of, prototypeNamed(name, refs));
+  if (name.startsWith(CLASS)) instances.add(of);
+}
+
+function hide({ in: of, key, holder, configurable }: Extract<Fix, { fix: 'hide' }>): void {
+  Object.defineProperty(of, key, { value: holder[0], enumerable: false, writable: false, configurable });
+}
+
 function prototypeNamed(name: string, refs: Refs): object | null {
   if (name === 'null') return null;
   if (name === 'Buffer') return Buffer.prototype;
   if (name === 'Url') return LEGACY_URL;
   if (name.startsWith(NODE_ERROR)) return nodeErrorPrototype(name);
-  const found = ERROR_PROTOTYPES.get(name) ?? refs.prototypeOf?.(name);
+  const found = name.startsWith(CLASS) ? refs.prototypeOf?.(name.slice(CLASS.length)) : ERROR_PROTOTYPES.get(name);
   if (found === undefined) throw new CannotTravel(name, 'this loop does not know the class');
   return found;
 }

@@ -13,6 +13,7 @@ import { decode } from './codec.js';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
+import { Classes } from './link/classes.js';
 import { findDifference, freshReach, HomeReach, type Reached } from './link/compare.js';
 import { FluxionFinder } from './link/find-fluxion.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link/link-home.js';
@@ -253,6 +254,7 @@ class Engine {
       const remote = pairs.roots.get(root);
       if (remote !== undefined) names.add(remote, things);
     }
+    names.classes = this.#classes(pairs.slots);
     const lacks = (fluxion: LinkFluxion | undefined | null): boolean =>
       unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
     const equal = this.#equality(pairs.slots, slots, cuts);
@@ -273,6 +275,13 @@ class Engine {
     this.#hadReplica = true;
     this.#linked();
     this.#dispatcher.pump();
+  }
+
+  #classes(pairs: ReadonlyMap<LinkedSlot, string>): Classes | null {
+    const { prepared } = this.#context;
+    if (prepared === null) return null;
+    const slots = new Map([...pairs].map(([{ fn }, key]) => [key, fn]));
+    return new Classes({ slots, start: prepared.manifest, link: readLink(prepared.folder) });
   }
 
   /** Slots and cuts of a replica that reach there what they reach here. */

@@ -16,6 +16,7 @@ import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
 import homeLoop from './home-loop.cjs';
 import { AppNames } from './link/app-names.js';
+import { Classes } from './link/classes.js';
 import { freshReach, makeReach, type Reached } from './link/compare.js';
 import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
 import { remoteKey } from './link/pair.js';
@@ -96,6 +97,7 @@ async function start(
   const listed = manifests.link.fluxions;
   const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
   const handlers = new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks)));
+  names.classes = new Classes({ slots: handlers, ...manifests });
   const runs = new ReplicaRuns({
     handlers,
     loop,

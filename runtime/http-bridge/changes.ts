@@ -4,7 +4,7 @@
  * Reports: CannotTravel for a new value that cannot travel.
  */
 import { isDeepStrictEqual, types } from 'node:util';
-import { CannotTravel, type Encoder } from '../codec.js';
+import { CannotTravel, type Encoder, isCarried } from '../codec.js';
 import { isLocals } from './locals.js';
 import type { ObjectChanges } from './messages.js';
 
@@ -46,7 +46,7 @@ function isHolder(value: unknown): value is object {
 function hasPlainProperties(value: object): boolean {
   if (typeof value === 'function') return true;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || Array.isArray(value);
+  return prototype === Object.prototype || prototype === null || Array.isArray(value) || isCarried(value);
 }
 
 /** What has no state that clone could see is compared by identity. */

@@ -6,7 +6,7 @@
  *          of request and response to the replica; the outcome of the handler to its caller.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { applyFixes, type Fix } from '../codec.js';
+import { applyFixes, CannotTravel, type Fix } from '../codec.js';
 import { applyChanges } from './changes.js';
 import { closings } from './closings.js';
 import { genuine } from './genuine.js';
@@ -106,7 +106,7 @@ export class HomeExchange {
       case 'steps':
         this.#touch();
         if (this.#body?.isEnding) return this.#hold(message);
-        return this.#takeAll(message.steps);
+        return this.#takeKnown(message.steps);
       case 'pull':
         if (this.#done) return;
         this.#body ??= new HomeBody(this.side.req, (chunks, trailers) => {
@@ -147,6 +147,18 @@ export class HomeExchange {
     if (this.#touched) return;
     this.#touched = true;
     this.#body?.release();
+  }
+
+  /** An instance of a class that this loop lacks cannot be made, and what the handler did is done. */
+  #takeKnown(steps: readonly Step[]): void {
+    try {
+      this.#takeAll(steps);
+    } catch (error) {
+      if (!(error instanceof CannotTravel) || this.#dropped) throw error;
+      this.#dropped = true;
+      this.#finish();
+      this.#tell({ kind: 'cannot-travel', what: error.path, why: error.why, untouched: false });
+    }
   }
 
   #takeAll(steps: readonly Step[]): void {

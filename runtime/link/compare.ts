@@ -10,13 +10,23 @@ import { Reflector } from './reflect.js';
 /** Names and texts, as they cross between loops. */
 export type Reached = readonly (readonly [name: string, told: string])[];
 
-export function makeReach(reflector: Reflector, start: StartManifest, link: LinkManifest): Reach {
+/** `touched` is called where a function names a variable that the program changes while it serves. */
+export function makeReach(
+  reflector: Reflector,
+  start: StartManifest,
+  link: LinkManifest,
+  touched = (): void => {},
+): Reach {
   const ids = new Map(start.modules.map(({ source, id }) => [source, id]));
   const idOf = (url: string) => ids.get(url.startsWith('file:') ? fileURLToPath(url.replace(/[?#].*$/s, '')) : url);
   const changing = new Map(Object.entries(link.changing).map(([id, names]) => [id, new Set(names)]));
   return new Reach(reflector, {
     isApp: (url) => idOf(url) !== undefined,
-    changes: (url, name) => changing.get(idOf(url) ?? '')?.has(name) ?? false,
+    changes: (url, name) => {
+      const isChanging = changing.get(idOf(url) ?? '')?.has(name) ?? false;
+      if (isChanging) touched();
+      return isChanging;
+    },
   });
 }
 
