@@ -53,6 +53,7 @@ export class HomeExchange {
   #touched = false;
   /** Messages that wait for the end of the body. */
   #held: ToHome[] | null = null;
+  #hasTimeout = false;
   /** Nothing more is sent to the replica. */
   #done = false;
   /** Nothing more is taken from it. */
@@ -208,10 +209,9 @@ export class HomeExchange {
         ]);
         return;
       case 'setTimeout':
-        res.setTimeout(step.ms, step.listens ? this.#onTimeout : undefined);
-        return;
+        return this.#setTimeout(step.ms, step.req, step.res);
       case 'socket':
-        if (res.socket !== null) Reflect.apply(res.socket[step.method], res.socket, step.args);
+        if (res.socket !== null) Reflect.apply(res.socket[step.method], res.socket, [...step.args]);
         return;
       case 'destroy':
         this.#destroy(step.what, this.#asError(step.error, step.fixes));
@@ -293,9 +293,19 @@ export class HomeExchange {
     if (!this.#done) this.side.send({ kind: 'drain', id: this.side.id });
   };
 
-  readonly #onTimeout = (): void => {
-    if (!this.#done) this.side.send({ kind: 'timeout', id: this.side.id });
-  };
+  /** Node asks whether anybody listens, and closes the connection where nobody does. */
+  #setTimeout(ms: number, reqListens: boolean, resListens: boolean): void {
+    const { req, res } = this.side;
+    req.socket.setTimeout(ms);
+    if (this.#hasTimeout) return;
+    this.#hasTimeout = reqListens || resListens;
+    if (reqListens) req.on('timeout', () => this.#tellTimeout('req'));
+    if (resListens) res.on('timeout', () => this.#tellTimeout('res'));
+  }
+
+  #tellTimeout(of: 'req' | 'res'): void {
+    if (!this.#done) this.side.send({ kind: 'timeout', id: this.side.id, of });
+  }
 
   readonly #onFinish = (): void => {
     if (this.#done) return;

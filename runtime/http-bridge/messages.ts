@@ -15,6 +15,9 @@ export interface Properties {
   readonly traps: readonly string[];
 }
 
+/** What of a TLS connection is known from its beginning, and stays so. */
+export const TLS_FACTS = ['authorized', 'authorizationError', 'alpnProtocol', 'servername'] as const;
+
 export interface Connection {
   readonly remoteAddress: string | undefined;
   readonly remotePort: number | undefined;
@@ -22,7 +25,8 @@ export interface Connection {
   readonly localAddress: string | undefined;
   readonly localPort: number | undefined;
   readonly localFamily: string | undefined;
-  readonly encrypted: boolean;
+  /** Null without TLS. */
+  readonly tls: { readonly [name in (typeof TLS_FACTS)[number]]: unknown } | null;
   /** Two options of the server by which newer versions of Node check the headers of a response. */
   readonly httpValidation: unknown;
   readonly insecureHTTPParser: unknown;
@@ -95,6 +99,8 @@ export interface HeadChange {
   readonly flags: number;
 }
 
+export type SocketMethod = 'setNoDelay' | 'setKeepAlive' | 'end';
+
 export type Chunk = string | Uint8Array;
 
 /** One call at the replica, to be done again on what home holds; in order. */
@@ -123,8 +129,9 @@ export type Step =
       readonly args: readonly unknown[];
       readonly callback: number;
     }
-  | { readonly do: 'setTimeout'; readonly ms: number; readonly listens: boolean }
-  | { readonly do: 'socket'; readonly method: 'setNoDelay' | 'setKeepAlive'; readonly args: readonly unknown[] }
+  /** Who listens for it keeps the connection. */
+  | { readonly do: 'setTimeout'; readonly ms: number; readonly req: boolean; readonly res: boolean }
+  | { readonly do: 'socket'; readonly method: SocketMethod; readonly args: readonly unknown[] }
   | {
       readonly do: 'destroy';
       readonly what: 'res' | 'socket';
@@ -162,7 +169,7 @@ export type ToReplica =
     }
   | { readonly kind: 'drain'; readonly id: ExchangeId }
   | { readonly kind: 'called'; readonly id: ExchangeId; readonly callback: number; readonly failed: boolean }
-  | { readonly kind: 'timeout'; readonly id: ExchangeId }
+  | { readonly kind: 'timeout'; readonly id: ExchangeId; readonly of: 'req' | 'res' }
   | {
       readonly kind: 'finish';
       readonly id: ExchangeId;

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { CannotTravel, Encoder, type Refs } from '../codec.js';
 import { NODES_OWN_SOCKET } from './genuine.js';
 import { headersIntact, readResponse } from './headers.js';
-import type { BodyState, Connection, Envelope, ExchangeId, Gone } from './messages.js';
+import { type BodyState, type Connection, type Envelope, type ExchangeId, type Gone, TLS_FACTS } from './messages.js';
 import { packReq, packRes } from './properties.js';
 
 export function packExchange(id: ExchangeId, req: IncomingMessage, res: ServerResponse, refs: Refs): Envelope {
@@ -90,12 +90,22 @@ function connectionOf(socket: Socket): Connection {
   const known = connections.get(socket);
   if (known !== undefined && known.size === names.length) return known.connection;
   const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket;
-  const encrypted = Reflect.get(socket, 'encrypted') === true;
+  const tls = Reflect.get(socket, 'encrypted') === true ? tlsFacts(socket) : null;
   const traps = names.filter((name) => !NODES_OWN_SOCKET.has(name));
   const addresses = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily };
-  const connection = { ...addresses, encrypted, traps, ...validationOf(Reflect.get(socket, 'server')) };
+  const connection = { ...addresses, tls, traps, ...validationOf(Reflect.get(socket, 'server')) };
   connections.set(socket, { connection, size: names.length });
   return connection;
+}
+
+/** Errors of TLS are told by their codes. */
+function tlsFacts(socket: Socket): Connection['tls'] {
+  const read = (name: string): unknown => {
+    const value: unknown = Reflect.get(socket, name);
+    return typeof value === 'object' && value !== null ? String(value) : value;
+  };
+  const [authorized, authorizationError, alpnProtocol, servername] = TLS_FACTS.map(read);
+  return { authorized, authorizationError, alpnProtocol, servername };
 }
 
 function validationOf(server: unknown): Pick<Connection, 'httpValidation' | 'insecureHTTPParser'> {

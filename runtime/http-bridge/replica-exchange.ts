@@ -14,7 +14,16 @@ import { callHandler, type Handler } from './call-handler.js';
 import type { Path } from './changes.js';
 import { headersIntact, setResponse } from './headers.js';
 import { WINDOW } from './home-body.js';
-import type { Changes, Envelope, ExchangeId, ResponseState, Step, ToHome, ToReplica } from './messages.js';
+import type {
+  Changes,
+  Envelope,
+  ExchangeId,
+  ResponseState,
+  SocketMethod,
+  Step,
+  ToHome,
+  ToReplica,
+} from './messages.js';
 import { type AppNames, ExchangeRefs, follow } from './names.js';
 import { Outbox } from './outbox.js';
 import { isPromised } from './promised.js';
@@ -289,14 +298,17 @@ export class ReplicaExchange implements SocketOwner {
     return this.#steps.isWriting || this.#over;
   }
 
-  setTimeout(ms: number, listener: (() => void) | undefined): void {
-    if (this.#over) return;
-    const { req, res } = this;
-    const listens = listener !== undefined || res.listenerCount('timeout') > 0 || req.listenerCount('timeout') > 0;
-    this.#push({ do: 'setTimeout', ms, listens });
+  setTimeout(ms: number): void {
+    // Who listens is known when the turn is over.
+    if (!this.#over) this.#push({ do: 'setTimeout', ms, req: false, res: false });
   }
 
-  option(method: 'setNoDelay' | 'setKeepAlive', args: unknown[]): void {
+  #withListeners(step: Step): Step {
+    if (step.do !== 'setTimeout') return step;
+    return { ...step, req: this.req.listenerCount('timeout') > 0, res: this.res.listenerCount('timeout') > 0 };
+  }
+
+  option(method: SocketMethod, args: unknown[]): void {
     if (!this.#over) this.#push({ do: 'socket', method, args });
   }
 
@@ -324,6 +336,7 @@ export class ReplicaExchange implements SocketOwner {
       if (changes !== null) steps = [{ do: 'change', changes }, ...steps];
       steps.push(...this.#outbox.takeSteps());
     }
+    steps = steps.map((step) => this.#withListeners(step));
     const isLast = !this.#over && !this.#hasGone && this.#steps.hasEnded && !this.#isAwaited();
     const last = steps.at(-1);
     if (isLast && last?.do === 'end') steps[steps.length - 1] = { ...last, tell: false };
@@ -443,7 +456,7 @@ export class ReplicaExchange implements SocketOwner {
       case 'called':
         return this.#steps.called(message.callback, message.failed);
       case 'timeout':
-        return this.#timeout();
+        return this.#timeout(message.of);
       case 'finish':
         this.#finishedAtHome(message.response);
         // Nobody reads the rest of it; Node does away with it and says that it has ended.
@@ -464,8 +477,8 @@ export class ReplicaExchange implements SocketOwner {
     this.#steps.takeEnd();
   }
 
-  #timeout(): void {
-    if (this.res.emit('timeout', this.#socket)) return;
+  #timeout(of: 'req' | 'res'): void {
+    this[of].emit('timeout', this.#socket);
     this.#socket.emit('timeout');
   }
 

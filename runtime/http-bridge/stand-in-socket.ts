@@ -4,7 +4,7 @@
  */
 import { type AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Connection } from './messages.js';
+import type { Connection, SocketMethod } from './messages.js';
 
 /** What a stand-in may have on the way to home before `write` says that it is enough. */
 const HIGH_WATER_MARK = 131_072;
@@ -20,7 +20,7 @@ type Written = (error?: Error | null) => void;
 /** What a TLS connection can tell about itself; all of it is at home. */
 const TLS_ONLY: readonly string[] = [
   ...Object.getOwnPropertyNames(TLSSocket.prototype).filter((name) => name !== 'constructor' && !name.startsWith('_')),
-  ...['authorized', 'authorizationError', 'alpnProtocol', 'servername', 'ssl'],
+  'ssl',
 ];
 
 /** Of the real connection only; Node itself asks no stand-in for them. */
@@ -37,8 +37,8 @@ export interface SocketOwner {
   readonly realSocket: Socket | null;
   fail(what: string, why: string): never;
   pull(): void;
-  setTimeout(ms: number, listener: (() => void) | undefined): void;
-  option(method: 'setNoDelay' | 'setKeepAlive', args: unknown[]): void;
+  setTimeout(ms: number): void;
+  option(method: SocketMethod, args: unknown[]): void;
   /** Home destroys the real one, and tells when that is closed. */
   destroyed(error: Error | null): void;
 }
@@ -58,8 +58,8 @@ export class StandInSocket extends Socket {
     for (const name of connection.traps) {
       trap(this, name, (...value) => this.#real('req', name, 'the app put it there', ...value));
     }
-    if (!connection.encrypted) return;
-    Reflect.set(this, 'encrypted', true);
+    if (connection.tls === null) return;
+    Object.assign(this, { encrypted: true }, connection.tls);
     for (const name of TLS_ONLY) {
       trap(this, name, (...value) => this.#real('req', name, 'it is of the TLS connection', ...value));
     }
@@ -174,7 +174,7 @@ export class StandInSocket extends Socket {
   override setTimeout(ms: number, listener?: () => void): this {
     Reflect.set(this, 'timeout', ms);
     if (listener !== undefined) this.once('timeout', listener);
-    this.#owner.setTimeout(ms, listener);
+    this.#owner.setTimeout(ms);
     return this;
   }
 
@@ -189,7 +189,9 @@ export class StandInSocket extends Socket {
   }
 
   override end(...args: unknown[]): this {
-    this.#callReal('end', args);
+    // What is written behind the response's back is for home's socket only.
+    if (args.every((arg) => arg === undefined)) this.#owner.option('end', []);
+    else this.#callReal('end', args);
     return this;
   }
 
