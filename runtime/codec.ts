@@ -596,6 +596,23 @@ export function applyFixes(fixes: readonly Fix[] | null, refs: Refs): void {
   for (const fix of fixes) if (fix.fix === 'integrity') restrict(fix.of, fix.level);
 }
 
+/** Before anything is done with a message: can all of it be made here? */
+export function findUnknownClass(fixes: readonly Fix[] | null, refs: Refs): CannotTravel | null {
+  for (const fix of fixes ?? []) {
+    const name =
+      fix.fix === 'prototype' ? fix.name : fix.fix === 'put' && fix.special.is === 'error' ? fix.special.name : '';
+    if (!name.startsWith(CLASS) || refs.prototypeOf?.(name.slice(CLASS.length)) !== undefined) continue;
+    return unknownClass(name);
+  }
+  return null;
+}
+
+/** The last of what says where it is, before the text that says what it is. */
+function unknownClass(name: string): CannotTravel {
+  const said = /"([^"]*)","[^"]*"\]$/.exec(name)?.[1] ?? name;
+  return new CannotTravel(`an instance of ${said}`, 'the other loop does not have its class');
+}
+
 function make(special: Special, errors: Map<number, unknown>, refs: Refs): unknown {
   switch (special.is) {
     case 'reference':
@@ -669,7 +686,7 @@ function prototypeNamed(name: string, refs: Refs): object | null {
   if (name === 'Url') return LEGACY_URL;
   if (name.startsWith(NODE_ERROR)) return nodeErrorPrototype(name);
   const found = name.startsWith(CLASS) ? refs.prototypeOf?.(name.slice(CLASS.length)) : ERROR_PROTOTYPES.get(name);
-  if (found === undefined) throw new CannotTravel(name, 'this loop does not know the class');
+  if (found === undefined) throw unknownClass(name);
   return found;
 }
 

@@ -6,7 +6,7 @@
  *          of request and response to the replica; the outcome of the handler to its caller.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { applyFixes, CannotTravel, type Fix } from '../codec.js';
+import { applyFixes, type CannotTravel, type Fix, findUnknownClass } from '../codec.js';
 import { applyChanges } from './changes.js';
 import { closings } from './closings.js';
 import { genuine } from './genuine.js';
@@ -104,10 +104,13 @@ export class HomeExchange {
   #receive(message: ToHome): void {
     if (this.#dropped) return;
     switch (message.kind) {
-      case 'steps':
+      case 'steps': {
+        const unknown = this.#unknownClass(message.steps);
+        if (unknown !== null) return this.#cannotTake(unknown.path, unknown.why);
         this.#touch();
         if (this.#body?.isEnding) return this.#hold(message);
-        return this.#takeKnown(message.steps);
+        return this.#takeAll(message.steps);
+      }
       case 'pull':
         if (this.#done) return;
         this.#body ??= new HomeBody(this.side.req, (chunks, trailers) => {
@@ -116,20 +119,32 @@ export class HomeExchange {
         if (this.#touched) this.#body.release();
         this.#body.pull(message.taken);
         return;
-      case 'cannot-travel': {
-        const { what, why } = message;
-        const untouched = this.#putBack();
-        const wasOpen = !this.#done;
-        this.#dropped = true;
-        this.#leave();
-        this.#tell({ kind: 'cannot-travel', what, why, untouched });
-        if (wasOpen) this.side.closed();
-        return;
-      }
+      case 'cannot-travel':
+        return this.#cannotTake(message.what, message.why);
       case 'done':
         this.#finish();
         return;
     }
+  }
+
+  /** The handler cannot go on there. */
+  #cannotTake(what: string, why: string): void {
+    const untouched = this.#putBack();
+    const wasOpen = !this.#done;
+    this.#dropped = true;
+    this.#leave();
+    this.#tell({ kind: 'cannot-travel', what, why, untouched });
+    if (wasOpen) this.side.closed();
+  }
+
+  /** A handler may load a module whose classes no other loop has. */
+  #unknownClass(steps: readonly Step[]): CannotTravel | null {
+    for (const step of steps) {
+      const fixes = step.do === 'change' ? step.changes.fixes : 'fixes' in step ? step.fixes : null;
+      const unknown = findUnknownClass(fixes, this.refs);
+      if (unknown !== null) return unknown;
+    }
+    return null;
   }
 
   /** The body was read at the replica to its end: whoever comes next must find a request that has ended. */
@@ -148,18 +163,6 @@ export class HomeExchange {
     if (this.#touched) return;
     this.#touched = true;
     this.#body?.release();
-  }
-
-  /** An instance of a class that this loop lacks cannot be made, and what the handler did is done. */
-  #takeKnown(steps: readonly Step[]): void {
-    try {
-      this.#takeAll(steps);
-    } catch (error) {
-      if (!(error instanceof CannotTravel) || this.#dropped) throw error;
-      this.#dropped = true;
-      this.#finish();
-      this.#tell({ kind: 'cannot-travel', what: error.path, why: error.why, untouched: false });
-    }
   }
 
   #takeAll(steps: readonly Step[]): void {
