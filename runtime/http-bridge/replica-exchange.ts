@@ -11,9 +11,8 @@ import type { Socket } from 'node:net';
 import { types } from 'node:util';
 import { applyFixes, CannotTravel, Encoder, type Fix } from '../codec.js';
 import { callHandler, type Handler } from './call-handler.js';
-import type { Path } from './changes.js';
-import { headersIntact, setResponse } from './headers.js';
-import { WINDOW } from './home-body.js';
+import { GivenParts } from './given-parts.js';
+import { setResponse } from './headers.js';
 import type {
   Changes,
   Envelope,
@@ -24,23 +23,15 @@ import type {
   ToHome,
   ToReplica,
 } from './messages.js';
-import { type AppNames, ExchangeRefs, follow } from './names.js';
+import { type AppNames, ExchangeRefs } from './names.js';
 import { Outbox } from './outbox.js';
 import { isPromised } from './promised.js';
-import { Given, type RealObject } from './properties.js';
+import type { RealObject } from './properties.js';
 import { recorders, recordResponses } from './record-response.js';
+import { ReplicaBody } from './replica-body.js';
 import { ResponseSteps } from './response-steps.js';
 import { framesOfCall } from './stack.js';
-import {
-  abort,
-  catchUp,
-  closeAfterFinish,
-  drain,
-  endRequest,
-  makeRequest,
-  makeResponse,
-  setAppPrototypes,
-} from './stand-in.js';
+import { abort, catchUp, closeAfterFinish, drain, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
 import { type SocketOwner, StandInSocket } from './stand-in-socket.js';
 
 /**
@@ -83,10 +74,10 @@ export class ReplicaExchange implements SocketOwner {
   readonly refs: ExchangeRefs;
   readonly #side: ReplicaSide;
   readonly #socket: StandInSocket;
-  readonly #given: { readonly req: Given; readonly res: Given };
+  readonly #given: GivenParts;
   readonly #outbox = new Outbox(() => this.#flush());
   readonly #steps: ResponseSteps;
-  #headers: { readonly [name: string]: unknown } | null;
+  readonly #body: ReplicaBody;
   /** Something was sent or handed on, before which home has to know what was changed. */
   #settles = false;
   #handedOn = false;
@@ -95,14 +86,6 @@ export class ReplicaExchange implements SocketOwner {
   #hasGone: boolean;
   #over = false;
   #failed = false;
-  /** Null: not asked for since something was changed. */
-  #paths: Map<object, Path> | null = null;
-  /** Paths of before are found at home, whatever is moved. */
-  #isComparing = false;
-  #received = 0;
-  #told = -1;
-  #hasWholeBody = false;
-  #hasNoBody = false;
 
   constructor(envelope: Envelope, side: ReplicaSide) {
     this.id = envelope.id;
@@ -110,20 +93,17 @@ export class ReplicaExchange implements SocketOwner {
     this.#socket = new StandInSocket(envelope.connection, this);
     this.req = makeRequest(envelope, this.#socket);
     this.res = makeResponse(envelope, this.req, this.#socket);
+    this.#body = new ReplicaBody(this.req, envelope.body, (taken) =>
+      side.send({ kind: 'pull', id: this.id, taken }, []),
+    );
     this.#steps = new ResponseSteps(this.res, this.#socket, envelope.response, this.#outbox, () => {
       this.#settles = true;
     });
     this.next = (...args) => this.#next(args);
-    this.refs = new ExchangeRefs(this, side.app, (thing) => this.pathOf(thing));
+    this.refs = new ExchangeRefs(this, side.app, (thing) => this.#given.pathOf(thing));
     applyFixes(envelope.fixes, this.refs);
     const fail = (what: string, why: string): never => this.fail(what, why);
-    this.#given = {
-      req: Given.put(this.req, 'req', envelope.req, fail, this.#real('req')),
-      res: Given.put(this.res, 'res', envelope.res, fail, this.#real('res')),
-    };
-    this.#hasWholeBody = envelope.body !== 'stream';
-    this.#hasNoBody = envelope.body === 'none';
-    this.#headers = envelope.headers === null ? null : { ...envelope.headers };
+    this.#given = new GivenParts(this, envelope, fail, (part) => this.#real(part));
     if (envelope.app !== null) this.#enterApp(envelope.app);
     this.res.on('finish', this.#onFinish);
     recorders.set(this.res, this.#steps);
@@ -143,22 +123,9 @@ export class ReplicaExchange implements SocketOwner {
   renew(envelope: Envelope): void {
     if (this.#failed || this.#over) return;
     applyFixes(envelope.fixes, this.refs);
-    this.#given.req.renew(envelope.req);
-    this.#given.res.renew(envelope.res);
+    this.#given.renew(envelope);
     if (envelope.progress === 'ended') this.#finishedAtHome(envelope.response);
     this.#steps.renew(envelope.response);
-  }
-
-  /** Where home finds something that it has given, if it is still where it was. */
-  pathOf(thing: object): Path | undefined {
-    if (this.#paths === null) {
-      this.#paths = new Map();
-      this.#given.req.indexPaths(this.#paths);
-      this.#given.res.indexPaths(this.#paths);
-    }
-    const path = this.#paths.get(thing);
-    if (path === undefined || this.#isComparing) return path;
-    return follow(this, path) === thing ? path : undefined;
   }
 
   #enterApp(name: unknown): void {
@@ -223,8 +190,8 @@ export class ReplicaExchange implements SocketOwner {
 
   #next(args: unknown[]): void {
     if (this.#failed) return;
-    if (this.#isReading()) this.fail('req', 'its body is being read here while the chain goes on at home');
-    this.#tellEnd();
+    if (this.#body.isReading) this.fail('req', 'its body is being read here while the chain goes on at home');
+    this.#body.tellEnd();
     const frames = framesOfCall(this.next);
     const isInCall = this.#outbox.isHeld;
     this.#handedOn = true;
@@ -244,19 +211,14 @@ export class ReplicaExchange implements SocketOwner {
   /** Before home goes on with the real request and response: it is told all that was done to the stand-ins. */
   handBack(mayRead = false): void {
     if (this.#failed || this.#over) return;
-    if (!mayRead && this.#isReading()) this.fail('req', 'its body is being read here while the flow goes on at home');
-    this.#tellEnd();
+    if (!mayRead && this.#body.isReading)
+      this.fail('req', 'its body is being read here while the flow goes on at home');
+    this.#body.tellEnd();
     this.#settles = true;
     this.#steps.pushHead();
     this.#flush();
     // Nothing may come after that: home runs the handler from its beginning.
     if (this.#failed) throw new CannotTravel('req', 'something that was put there cannot travel');
-  }
-
-  #isReading(): boolean {
-    const { req } = this;
-    if (req.readableEnded || this.#hasWholeBody || req.destroyed) return false;
-    return req.readableFlowing !== null || req.listenerCount('readable') > 0;
   }
 
   #pushEncoded(make: (holder: unknown[], fixes: readonly Fix[] | null) => Step, values: unknown[], path: string): void {
@@ -292,6 +254,11 @@ export class ReplicaExchange implements SocketOwner {
 
   get realSocket(): Socket | null {
     return this.#side.real?.req.socket ?? null;
+  }
+
+  /** Node asks for more of the body. */
+  pull(): void {
+    if (!this.#over) this.#body.pull();
   }
 
   get isWriting(): boolean {
@@ -350,19 +317,7 @@ export class ReplicaExchange implements SocketOwner {
   }
 
   #changes(): Changes | null {
-    const encoder = new Encoder(this.refs);
-    const lose = (error: CannotTravel): void => this.#lose(error);
-    const hasEnded = this.#steps.hasEnded;
-    this.#paths = null;
-    this.#isComparing = true;
-    const req = this.#given.req.changes(encoder, hasEnded, lose);
-    const res = this.#given.res.changes(encoder, hasEnded, lose);
-    this.#isComparing = false;
-    this.#paths = null;
-    this.#given.req.accept(req);
-    this.#given.res.accept(res);
-    const reqHeaders = this.#changedHeaders();
-    return req === null && res === null && reqHeaders === null ? null : { req, res, reqHeaders, fixes: encoder.fixes };
+    return this.#given.changes(this.refs, this.#steps.hasEnded, (error) => this.#lose(error));
   }
 
   /** The response has ended: it is served. Else somebody at home may need what he would not find there. */
@@ -371,20 +326,11 @@ export class ReplicaExchange implements SocketOwner {
     else this.#giveUp(path, why);
   }
 
-  #changedHeaders(): { readonly [name: string]: unknown } | null {
-    const { headers } = this.req;
-    const before = this.#headers;
-    if (before === null && headersIntact(this.req)) return null;
-    if (before !== null && sameEntries(before, headers)) return null;
-    this.#headers = { ...headers };
-    return this.#headers;
-  }
-
   /** Does anybody wait for what only home knows: that all was sent, that the connection is gone? */
   #isAwaited(): boolean {
     const { req, res } = this;
-    if (this.#steps.hasCallbacks || this.#told >= 0) return true;
-    if (!this.#hasWholeBody && req.listenerCount('end') > 0) return true;
+    if (this.#steps.hasCallbacks || this.#body.wasAskedFor) return true;
+    if (!this.#body.isWhole && req.listenerCount('end') > 0) return true;
     // One listener is ours.
     if (res.listenerCount('finish') > 1 || res.listenerCount('close') > 0) return true;
     return req.listenerCount('close') > 0 || req.listenerCount('aborted') > 0 || req.listenerCount('error') > 0;
@@ -415,41 +361,13 @@ export class ReplicaExchange implements SocketOwner {
     return this.#isPending ? 'until-settled' : 'never';
   }
 
-  // --- the body -------------------------------------------------------------------------------------------------------
-
-  pull(): void {
-    if (this.#over || this.#hasWholeBody) return;
-    const taken = this.#received - this.req.readableLength;
-    if (this.#told >= 0 && taken - this.#told < WINDOW / 2) return;
-    this.#told = taken;
-    this.#side.send({ kind: 'pull', id: this.id, taken }, []);
-  }
-
-  /** That there is no body was found out by reading: whoever comes next must find that it has been. */
-  #tellEnd(): void {
-    const { req } = this;
-    if (!this.#hasNoBody || this.#told >= 0 || !(req.readableEnded || req.readableFlowing === true)) return;
-    this.#told = 0;
-    this.#side.send({ kind: 'pull', id: this.id, taken: 0 }, []);
-  }
-
-  #takeBody(chunks: readonly Uint8Array[], trailers: readonly string[] | null): void {
-    for (const chunk of chunks) {
-      this.#received += chunk.byteLength;
-      this.req.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    }
-    if (trailers === null || this.#hasWholeBody) return;
-    this.#hasWholeBody = true;
-    endRequest(this.req, trailers);
-  }
-
   // --- from home ------------------------------------------------------------------------------------------------------
 
   receive(message: ToReplica): void {
     if (this.#over) return;
     switch (message.kind) {
       case 'body':
-        return this.#takeBody(message.chunks, message.trailers);
+        return this.#body.take(message.chunks, message.trailers);
       case 'drain':
         this.#socket.drained();
         return drain(this.res);
@@ -460,7 +378,7 @@ export class ReplicaExchange implements SocketOwner {
       case 'finish':
         this.#finishedAtHome(message.response);
         // Nobody reads the rest of it; Node does away with it and says that it has ended.
-        if (message.isComplete && !this.#hasWholeBody) this.#takeBody([], []);
+        if (message.isComplete) this.#body.take([], []);
         return this.#finish();
       case 'close':
         return this.#abort(message);
@@ -513,9 +431,4 @@ function plainError(value: unknown): unknown {
     Object.defineProperty(plain, key, { value: text, writable: true, configurable: true });
   }
   return plain;
-}
-
-function sameEntries(before: { readonly [name: string]: unknown }, now: { readonly [name: string]: unknown }): boolean {
-  const names = Object.keys(now);
-  return names.length === Object.keys(before).length && names.every((name) => before[name] === now[name]);
 }

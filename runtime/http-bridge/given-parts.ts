@@ -1,0 +1,80 @@
+/**
+ * Reads: what an envelope says of a request and its response.
+ * Gives: their properties on stand-ins; what was changed there since; and where home has what it gave.
+ */
+import type { IncomingMessage } from 'node:http';
+import { type CannotTravel, Encoder, type Refs } from '../codec.js';
+import type { Path } from './changes.js';
+import { headersIntact } from './headers.js';
+import type { Changes, Envelope } from './messages.js';
+import { follow, type Parts } from './names.js';
+import { type Fail, Given, type RealObject } from './properties.js';
+
+interface StandIns extends Parts {
+  readonly req: IncomingMessage;
+}
+
+export class GivenParts {
+  readonly #standIns: StandIns;
+  readonly #req: Given;
+  readonly #res: Given;
+  #headers: { readonly [name: string]: unknown } | null;
+  /** Null: not asked for since something was changed. */
+  #paths: Map<object, Path> | null = null;
+  /** Paths of before are found at home, whatever is moved. */
+  #isComparing = false;
+
+  constructor(standIns: StandIns, envelope: Envelope, fail: Fail, real: (part: 'req' | 'res') => RealObject | null) {
+    this.#standIns = standIns;
+    this.#req = Given.put(standIns.req, 'req', envelope.req, fail, real('req'));
+    this.#res = Given.put(standIns.res, 'res', envelope.res, fail, real('res'));
+    this.#headers = envelope.headers === null ? null : { ...envelope.headers };
+  }
+
+  renew({ req, res }: Envelope): void {
+    this.#req.renew(req);
+    this.#res.renew(res);
+    this.#paths = null;
+  }
+
+  /** Where home finds something that it has given, if it is still where it was. */
+  pathOf(thing: object): Path | undefined {
+    if (this.#paths === null) {
+      this.#paths = new Map();
+      this.#req.indexPaths(this.#paths);
+      this.#res.indexPaths(this.#paths);
+    }
+    const path = this.#paths.get(thing);
+    if (path === undefined || this.#isComparing) return path;
+    return follow(this.#standIns, path) === thing ? path : undefined;
+  }
+
+  /** Since the last time. `lose` is told of what cannot travel. */
+  changes(refs: Refs, hasEnded: boolean, lose: (error: CannotTravel) => void): Changes | null {
+    const encoder = new Encoder(refs);
+    this.#paths = null;
+    this.#isComparing = true;
+    const req = this.#req.changes(encoder, hasEnded, lose);
+    const res = this.#res.changes(encoder, hasEnded, lose);
+    this.#isComparing = false;
+    this.#paths = null;
+    this.#req.accept(req);
+    this.#res.accept(res);
+    const reqHeaders = this.#changedHeaders();
+    return req === null && res === null && reqHeaders === null ? null : { req, res, reqHeaders, fixes: encoder.fixes };
+  }
+
+  #changedHeaders(): { readonly [name: string]: unknown } | null {
+    const { headers } = this.#standIns.req;
+    const before = this.#headers;
+    if (before === null && headersIntact(this.#standIns.req)) return null;
+    if (before !== null && sameEntries(before, headers)) return null;
+    this.#headers = { ...headers };
+    return this.#headers;
+  }
+}
+
+function sameEntries(before: { readonly [name: string]: unknown }, now: { readonly [name: string]: unknown }): boolean {
+  const names = Object.keys(now);
+  return names.length === Object.keys(before).length && names.every((name) => before[name] === now[name]);
+}
