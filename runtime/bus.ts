@@ -20,7 +20,9 @@ export interface Wire {
   close(): void;
 }
 
-export interface ChannelOptions<In> {
+export interface ChannelOptions<Out, In> {
+  /** As it is sent, and back. */
+  readonly wire?: { pack(message: Out): unknown; unpack(packed: unknown): In };
   receive(message: In): void;
   /** The other side is gone; nothing will be received any more. */
   closed(): void;
@@ -43,7 +45,7 @@ const LONG_MS = 1;
 
 export class Channel<Out, In> {
   readonly #wire: Wire;
-  readonly #options: ChannelOptions<In>;
+  readonly #options: ChannelOptions<Out, In>;
   #frame: unknown[] | null = null;
   #transfer: Transferable[] = [];
   #taken = 0;
@@ -51,7 +53,7 @@ export class Channel<Out, In> {
   #sent = 0;
   #isOpen = true;
 
-  constructor(wire: Wire, options: ChannelOptions<In>) {
+  constructor(wire: Wire, options: ChannelOptions<Out, In>) {
     this.#wire = wire;
     this.#options = options;
     wire.on('message', (frame) => this.#receive(frame as readonly [number, ...In[]]));
@@ -84,7 +86,8 @@ export class Channel<Out, In> {
     this.#waiting++;
     this.#options.weigh?.(message);
     if (this.#frame === null) this.#begin();
-    this.#frame?.push(message);
+    const { wire } = this.#options;
+    this.#frame?.push(wire === undefined ? message : wire.pack(message));
     if (transfer !== undefined) this.#transfer.push(...transfer);
   }
 
@@ -112,11 +115,11 @@ export class Channel<Out, In> {
   }
 
   #receive(frame: readonly [number, ...In[]]): void {
-    const { receive, took, weigh, ackEvery } = this.#options;
+    const { receive, took, weigh, ackEvery, wire } = this.#options;
     this.#waiting -= frame[0];
     let begin = now();
     for (let index = 1; index < frame.length; index++) {
-      const message = frame[index] as In;
+      const message = wire === undefined ? (frame[index] as In) : wire.unpack(frame[index]);
       this.#taken++;
       weigh?.(message);
       receive(message);

@@ -39,6 +39,7 @@ import { ReplicaRuns } from './replica-runs.js';
 import { divergenceText, lookAfter, Sanitizer, type Watched } from './sanitize.js';
 import type { SwitchableLoop } from './types.js';
 import { sendWarnings } from './warnings.js';
+import { packMessage, unpackMessage } from './wire.js';
 
 /** Piscina has its result at once, and the thread for good; what came of the start-up is told by the port. */
 export default function startReplica(task: ReplicaTask): void {
@@ -48,6 +49,7 @@ export default function startReplica(task: ReplicaTask): void {
 async function begin({ setup, port, begun }: ReplicaTask): Promise<void> {
   const receiver: { receive: (message: ToReplica) => void } = { receive: () => {} };
   const channel: Channel<ToHome, ToReplica> = new Channel<ToHome, ToReplica>(port, {
+    wire: { pack: packMessage, unpack: unpackMessage },
     window: Number.POSITIVE_INFINITY,
     // Home sends as much as is begun.
     ackEvery: 1,

@@ -11,6 +11,7 @@ import type { Log } from './log.js';
 import type { ReplicaSetup, ReplicaStarted, ToHome, ToReplica } from './messages.js';
 import type { Thread, ThreadPool } from './pool.js';
 import type { Target } from './scheduler.js';
+import { packMessage, unpackMessage } from './wire.js';
 
 const { setInterval, setTimeout } = timers;
 
@@ -153,6 +154,7 @@ export class Replicas {
       if (code === OUT_OF_MEMORY) this.#log.error(`${id} ran out of memory, and is replaced`);
     });
     const channel = new Channel<ToReplica, ToHome>(thread.port, {
+      wire: { pack: packMessage, unpack: unpackMessage },
       window: WINDOW,
       ackEvery: ACK_EVERY,
       receive: (message) => {
