@@ -46,7 +46,8 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const graph = loadModules({ entry, cwd, given }, report);
+  const isModelled = (name: string): boolean => models.isModelled(name);
+  const graph = loadModules({ entry, cwd, given, isModelled }, report);
   const program = decide(graph, models, options.code ?? true);
   verifyProgram(program);
   return { program, diagnostics, folders: graph.folders };

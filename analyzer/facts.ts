@@ -144,6 +144,8 @@ export interface ModuleFact {
   id: ModuleId;
   readonly file: string;
   readonly text: string;
+  /** The package that it is a module of; null for the app's own. */
+  readonly owner: string | null;
   readonly kind: 'commonjs' | 'module';
   readonly top: FunctionId;
   /** CommonJS: the values of `module` and of the initial `exports`; ES modules: `exports` is the namespace. */
@@ -228,6 +230,8 @@ export class Facts {
 
   readonly functions: FunctionFact[] = [];
   readonly modules: ModuleFact[] = [];
+  /** Some modules are packages', not the app's own. */
+  hasPackages = false;
   readonly variables = new Map<ValueId, VariableFact>();
   /** Values of names that no module declares: one each for the whole program. */
   readonly globals = new Set<ValueId>();
@@ -331,6 +335,11 @@ export class Facts {
 
   fn(id: FunctionId): FunctionFact {
     return this.functions[id] as FunctionFact;
+  }
+
+  /** The function stands in the code of a package. */
+  isOfPackage(id: FunctionId): boolean {
+    return this.moduleOf(id).owner !== null;
   }
 
   moduleOf(id: FunctionId): ModuleFact {

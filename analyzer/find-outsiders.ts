@@ -19,13 +19,13 @@ export function findOutsiders(facts: Facts, origins: Origins, effects: Effects):
   const found = new Set<FunctionId>(origins.escaped);
   const implicit: { fn: FunctionId; holder: ValueId }[] = [];
   for (const fn of facts.functions) {
-    if (fn.parent !== -1 && effects.isEntry(fn.id)) found.add(fn.id);
+    if (fn.parent !== -1 && effects.isEntry(fn.id) && origins.mayRun(fn.id)) found.add(fn.id);
   }
   for (let op = 0; op < facts.kind.length; op++) {
     if (facts.kind.get(op) === Op.store) addStored(facts, origins, op, implicit);
     else if (isCall(facts.kind.get(op))) addDefined(facts, origins, op, implicit);
   }
-  for (const { fn } of implicit) found.add(fn);
+  for (const { fn } of implicit) if (origins.mayRun(fn)) found.add(fn);
   return { functions: found, implicit };
 }
 

@@ -57,7 +57,15 @@ export function analyze(graph: ModuleGraph, models: Models, precision: Precision
     const emitted = listeners.get(op);
     return emitted === undefined ? inPlace : [...inPlace, ...emitted];
   };
-  const cut: CutInput = { facts, inPlaceOf: runs, ruptures, effects, outsiders: outsiders.functions, budget };
+  const cut: CutInput = {
+    facts,
+    inPlaceOf: runs,
+    ruptures,
+    effects,
+    outsiders: outsiders.functions,
+    mayRun: origins.mayRun,
+    budget,
+  };
   const parts = cutParts(cut);
   if (budget.isGivenUp) return null;
   return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut };

@@ -49,6 +49,8 @@ export interface Origins {
   readonly callbacks: readonly CallbackUse[];
   /** Functions that code unknown to the analysis may call. */
   readonly escaped: ReadonlySet<FunctionId>;
+  /** False for functions of packages that nobody runs. */
+  mayRun(fn: FunctionId): boolean;
   /** For a call of a bound function: the receiver that it was bound to. */
   readonly receiverOf: ReadonlyMap<OpId, ValueId>;
 }
@@ -62,7 +64,7 @@ export function traceOrigins(
   precision: Precision,
 ): Origins {
   const flow = new TokenFlow(facts, models, budget);
-  const found = new Found();
+  const found = new Found(facts);
   new Solver(flow, found, precision).solve(externals, unloaded);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
@@ -74,6 +76,7 @@ export function traceOrigins(
     calleeTokens: (op) => held.get(found.calleesOfAll.get(op) ?? found.calleeValue.get(op) ?? facts.a.get(op)),
     callbacks: found.callbacks,
     escaped: found.escaped,
+    mayRun: (fn) => found.isStarted(fn),
     receiverOf: found.receiverOf,
   };
 }
@@ -107,6 +110,7 @@ class Solver {
   /** Solves; then takes what nobody in the program calls as called by someone unknown, and solves on. */
   solve(externals: readonly External[], unloaded: readonly Unloaded[]): void {
     this.#seeds.seed(externals, unloaded);
+    this.#properties.startExports();
     this.#settle();
     for (let round = 0; round < 20 && !this.#flow.isGivenUp; round++) {
       const named = this.#outsideCalls.admitMethodNames();
@@ -122,6 +126,7 @@ class Solver {
 
   #findMore(): boolean {
     return (
+      this.#seeds.seedStarted() ||
       this.#properties.copyLateProperties() ||
       this.#properties.loadInherited() ||
       this.#calls.admitSuperCalls() ||
@@ -134,7 +139,7 @@ class Solver {
       case 'load':
         return this.#properties.load(token, use);
       case 'store':
-        return this.#properties.store(token, use.atom, use.from);
+        return this.#properties.storeBy(token, use);
       case 'keep':
         return this.#properties.keep(token, use.from);
       case 'copyProperties':
@@ -143,6 +148,8 @@ class Solver {
         return this.#properties.receive(token, use.receiver);
       case 'escape':
         return this.#properties.escape(token);
+      case 'start':
+        return this.#properties.start(token, use);
       case 'throw':
         return this.#outsideCalls.throw(token);
       case 'await':

@@ -101,6 +101,7 @@ function program(stages: readonly Stage[], entry = 'app.js'): FluxionProgram {
     })),
     unresolved: [],
     sources: [],
+    packages: [],
     cuts: [],
     uncut: [],
     connects: [],

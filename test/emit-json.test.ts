@@ -87,6 +87,7 @@ const paper: FluxionProgram = {
   unresolved: [
     { callee: 'app.post', loc: at(9, 1), code: 'analyzer/callback-unresolved', reason: 'computed', lift: 'name it' },
   ],
+  packages: [],
   sources: [
     { id: 'app.js', file: '/home/me/app.js', kind: 'commonjs', text: 'secret source', codeStart: 0 },
     { id: 'count.js', file: '/home/me/count.js', kind: 'commonjs', text: 'secret source', codeStart: 0 },
@@ -204,6 +205,7 @@ test('the same program gives the same bytes, whatever the order of the keys in m
     entry,
     version,
     sources,
+    packages,
     cuts,
     uncut,
     connects,
@@ -224,6 +226,7 @@ test('the same program gives the same bytes, whatever the order of the keys in m
     wrappers,
     passes,
     sources,
+    packages,
     unresolved,
     variables,
     fluxions: reversed,
@@ -265,6 +268,7 @@ test('an empty program is still a document', (t) => {
     variables: [],
     unresolved: [],
     sources: [],
+    packages: [],
     cuts: [],
     uncut: [],
     connects: [],

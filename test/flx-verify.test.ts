@@ -55,6 +55,7 @@ const count: StateVariable = {
 
 const wellFormed: FluxionProgram = {
   sources: [],
+  packages: [],
   cuts: [],
   uncut: [],
   connects: [],

@@ -160,6 +160,7 @@ export class Calls {
     const fnId = fn.id;
     if (view.op >= 0) this.#found.callees.add(view.op, fnId);
     this.#found.called.add(fnId);
+    this.#found.start(fnId);
     this.#passArguments(fn, view.args, view.spread);
     const isArrow = (fn.flags & FunctionFlag.arrow) !== 0;
     if (view.isNew) this.#construct(id, fn, view);
@@ -268,6 +269,7 @@ export class Calls {
       rupture.kind === 'sync' ? this.#contexts.forRearranged(this.#facts.fn(called), op) : this.#facts.fn(called);
     const fnId = fn.id;
     this.#found.called.add(fnId);
+    this.#found.start(fnId);
     const bound = token.kind === 'bound' ? token.args : [];
     const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
     const params = (isErrorHandler ? rupture.errorParams : rupture.params) ?? [];
@@ -296,13 +298,16 @@ export class Calls {
 
   inPlace(id: TokenId, use: Extract<Use, { kind: 'inPlace' }>): void {
     const fn = this.#tokens.functionOf(id);
-    if (fn !== null) this.#flow.edge(this.#facts.fn(fn).result, use.result);
+    if (fn === null) return;
+    this.#found.start(fn);
+    this.#flow.edge(this.#facts.fn(fn).result, use.result);
   }
 
   admitUnknownCallers(): boolean {
     let found = false;
     for (const fn of this.#facts.functions) {
       if (this.#found.called.has(fn.id) && !this.#found.escaped.has(fn.id)) continue;
+      if (!this.#found.isStarted(fn.id)) continue;
       for (const param of fn.params) if (this.#flow.add(param, UNKNOWN)) found = true;
     }
     return found;

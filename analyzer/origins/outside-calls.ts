@@ -13,7 +13,7 @@ import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
-import type { CallbackUse, CallView } from './uses.js';
+import { type CallbackUse, type CallView, startAll, startIt } from './uses.js';
 
 export class OutsideCalls {
   readonly #flow: TokenFlow;
@@ -67,6 +67,8 @@ export class OutsideCalls {
       return;
     }
     for (const rupture of call.ruptures ?? []) this.#takeCallbacks(rupture, view);
+    if (this.#facts.hasPackages)
+      for (const arg of view.args) this.#flow.lay(arg, defining.test(shape.path) ? startAll : startIt);
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view);
   }
@@ -138,6 +140,9 @@ export class OutsideCalls {
     return found;
   }
 }
+
+/** What takes functions within objects, and gives them to the language. */
+const defining = /^(Object|Reflect)\.(create|define\w+|set\w*)$/;
 
 function callbackIndexes(rupture: Rupture, count: number, spread: number): number[] {
   if (spread >= 0 && rupture.callback !== 'functions')

@@ -32,6 +32,7 @@ export class Seeds {
   readonly #usesOfOps = new Map<number, Use>();
   readonly #views = new Map<OpId, CallView>();
   readonly #promises = new Map<FunctionId, ValueId>();
+  #seeded = 0;
   /** Values that come from other modules and packages. */
   readonly loaded: ValueId[] = [];
 
@@ -52,6 +53,16 @@ export class Seeds {
     // Calls may be copied on the way, and copies are seeded as they are made.
     const written = this.#facts.kind.length;
     for (let op = 0; op < written; op++) this.seedOp(op);
+  }
+
+  /** What functions do of which it was found since that they run. */
+  seedStarted(): boolean {
+    const before = this.#seeded;
+    for (; this.#seeded < this.#found.started.length; this.#seeded++) {
+      const fn = this.#facts.fn(this.#found.started[this.#seeded] as FunctionId);
+      for (let op = fn.opStart; op < fn.opEnd; op++) if (this.#facts.owner.get(op) === fn.id) this.#seedOp(op);
+    }
+    return this.#seeded > before;
   }
 
   seedOne(seed: TokenSeed): void {
@@ -93,7 +104,12 @@ export class Seeds {
     else this.#flow.add(external.value, UNKNOWN);
   }
 
+  /** Of functions that may not run, later, if they do. */
   seedOp(op: OpId): void {
+    if (this.#found.isStarted(this.#facts.owner.get(op))) this.#seedOp(op);
+  }
+
+  #seedOp(op: OpId): void {
     const facts = this.#facts;
     const a = facts.a.get(op);
     const b = facts.b.get(op);

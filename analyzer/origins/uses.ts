@@ -44,7 +44,12 @@ export type Use =
   | { readonly kind: 'throw' }
   | { readonly kind: 'arrive'; readonly waiting: Waiting }
   | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
+  | { readonly kind: 'start'; readonly isDeep: boolean }
   | { readonly kind: 'escape' };
+
+/** One for all: nothing is laid on the same value twice. */
+export const startIt: Use = { kind: 'start', isDeep: false };
+export const startAll: Use = { kind: 'start', isDeep: true };
 
 /** A call as its callee sees it. */
 export interface CallView {
