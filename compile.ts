@@ -1,9 +1,10 @@
 /**
  * The phases in order, nothing else: source files in, a program of fluxions out.
  */
+import { findLost } from './analyzer/find-lost.js';
 import { analyze } from './analyzer/index.js';
 import { loadConfig } from './analyzer/load-config.js';
-import { loadModules, type ModuleGraph } from './analyzer/load-modules.js';
+import { type LoadOptions, loadModules, type ModuleGraph } from './analyzer/load-modules.js';
 import { Models } from './analyzer/models.js';
 import { resolveEntry } from './analyzer/resolve-entry.js';
 import type { Precision } from './analyzer/trace-origins.js';
@@ -46,19 +47,54 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const isModelled = (name: string): boolean => models.isModelled(name);
-  const graph = loadModules({ entry, cwd, given, isModelled }, report);
-  const program = decide(graph, models, options.code ?? true);
+  const sources = { entry, cwd, given };
+  const withCode = options.code ?? true;
+  const graph = loadModules(sources, report);
+  const usesPackages = graph.externals.some(
+    ({ name, core, installed }) => !core && installed && !models.isModelled(name),
+  );
+  const first = decide(graph, models, withCode);
+  const program =
+    (usesPackages && !first.isLost ? decideWithPackages(sources, models, withCode) : null) ?? first.program;
   verifyProgram(program);
   return { program, diagnostics, folders: graph.folders };
 }
 
+/**
+ * The same with the code of packages that have no model. Packages that nobody could tell apart are left out again; null where
+ * that does not help.
+ */
+function decideWithPackages(sources: LoadOptions, models: Models, withCode: boolean): FluxionProgram | null {
+  const unread = new Set<string>();
+  for (let round = 0; round < mostRounds; round++) {
+    const isRead = (name: string): boolean => !models.isModelled(name) && !unread.has(name);
+    const graph = loadModules({ ...sources, isRead }, () => {});
+    if (!graph.facts.hasPackages) return null;
+    const pipeline = analyze(graph, models, 'calls');
+    if (pipeline === null) return null;
+    const { isLost, packages } = findLost(pipeline);
+    if (isLost) return null;
+    if (packages.length === 0) return buildProgram(pipeline, withCode);
+    for (const name of packages) unread.add(name);
+  }
+  return null;
+}
+
+const mostRounds = 4;
+
+interface Decided {
+  readonly program: FluxionProgram;
+  /** Handlers may change anything: all stay home, whatever else is known. */
+  readonly isLost: boolean;
+}
+
 /** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */
-function decide(graph: ModuleGraph, models: Models, withCode: boolean): FluxionProgram {
+function decide(graph: ModuleGraph, models: Models, withCode: boolean): Decided {
   const loaded = graph.facts.mark();
-  const attempt = (precision: Precision): FluxionProgram | null => {
+  const attempt = (precision: Precision): Decided | null => {
     const pipeline = analyze(graph, models, precision);
-    return pipeline === null ? null : buildProgram(pipeline, withCode);
+    const program = pipeline === null ? null : buildProgram(pipeline, withCode);
+    return pipeline === null || program === null ? null : { program, isLost: findLost(pipeline).isLost };
   };
   const precise = attempt('calls');
   if (precise !== null) return precise;

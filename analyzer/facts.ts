@@ -119,6 +119,8 @@ export interface FunctionFact {
   flags: number;
   /** Variables of plain parameters; a pattern has a value of its own. */
   readonly params: ValueId[];
+  /** Its `length`: parameters before the first that has a default or is a rest. */
+  arity: number;
   /** Index of the rest parameter, or -1. */
   rest: number;
   readonly self: ValueId;
@@ -185,8 +187,15 @@ export interface VariableFact {
   readonly constant: boolean;
 }
 
+/** `value.length` compared with a number: it holds where the value can be a function of which it does. */
+export interface Guard {
+  readonly value: ValueId;
+  readonly test: '===' | '!==' | '<' | '>=' | '>' | '<=';
+  readonly count: number;
+}
+
 export type TokenSeed =
-  | { readonly kind: 'function'; readonly value: ValueId; readonly fn: FunctionId }
+  | { readonly kind: 'function'; readonly value: ValueId; readonly fn: FunctionId; readonly guard: Guard | null }
   | {
       readonly kind: 'object';
       readonly value: ValueId;

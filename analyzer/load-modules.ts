@@ -66,8 +66,8 @@ export interface LoadOptions {
   readonly cwd: string;
   /** Texts that stand for what is on disk, which need not be there. By absolute, real path. */
   readonly given?: ReadonlyMap<string, string>;
-  /** Packages that are not to be read, whatever they are; without it none is. */
-  readonly isModelled?: (name: string) => boolean;
+  /** Packages that are read where their code allows it; without it none is. */
+  readonly isRead?: (name: string) => boolean;
 }
 
 export function loadModules(options: LoadOptions, report: Report): ModuleGraph {
@@ -121,7 +121,7 @@ class Loader {
     this.#entry = options.entry;
     this.#given = options.given ?? new Map();
     this.#resolver = createResolver(this.#given);
-    this.#packages = options.isModelled === undefined ? null : new PackageReader(this.#resolver, options.isModelled);
+    this.#packages = options.isRead === undefined ? null : new PackageReader(this.#resolver, options.isRead);
   }
 
   loadAll(): void {

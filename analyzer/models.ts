@@ -122,6 +122,7 @@ export class Models {
     if (shape.type !== null || shape.member?.is !== undefined) return this.#inherited(shape, name);
     // `import x from 'commonjs'` gives the whole module.
     if (name === 'default') return shape;
+    if (shape.path === 'globalThis' || shape.path === 'global') return this.global(name);
     return shape.package === '' ? null : this.#unknown(path, shape.package);
   }
 
@@ -171,6 +172,8 @@ export class Models {
 
   /** `X.prototype`, for classes that extend X: an instance of what X constructs. */
   #prototype(shape: Shape): Shape | null {
+    const own = this.#ownMember(shape, 'prototype');
+    if (own !== null) return this.#fromMember(`${shape.path}.prototype`, shape.package, own);
     const made = shape.member?.construct?.returns;
     return made === undefined ? this.#unknown(`${shape.path}.prototype`, shape.package) : this.type(made);
   }

@@ -18,19 +18,19 @@ const mostOfAll = 1_500_000;
 
 export class PackageReader {
   readonly #resolver: Resolver;
-  readonly #isModelled: (name: string) => boolean;
+  readonly #isWanted: (name: string) => boolean;
   readonly #verdicts = new Map<string, boolean>();
   readonly #sizes = new Map<string, number>();
   #left = mostOfAll;
 
-  constructor(resolver: Resolver, isModelled: (name: string) => boolean) {
+  constructor(resolver: Resolver, isWanted: (name: string) => boolean) {
     this.#resolver = resolver;
-    this.#isModelled = isModelled;
+    this.#isWanted = isWanted;
   }
 
   /** The module at `path` is read. */
   reads({ name, path: file }: Installed): boolean {
-    if (this.#isModelled(name)) return false;
+    if (!this.#isWanted(name)) return false;
     let verdict = this.#verdicts.get(file);
     if (verdict === undefined) {
       const found = this.#closure(file);

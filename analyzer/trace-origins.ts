@@ -150,6 +150,10 @@ class Solver {
         return this.#properties.escape(token);
       case 'start':
         return this.#properties.start(token, use);
+      case 'guard':
+        return this.#seeds.passGuard(token, use);
+      case 'inherit':
+        return this.#outsideCalls.inherit(token, use.to);
       case 'throw':
         return this.#outsideCalls.throw(token);
       case 'await':

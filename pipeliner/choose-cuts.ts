@@ -25,7 +25,9 @@ export function chooseCuts(
   const uncut = new Set<FluxionId>();
   for (const part of pipeline.parts.list) {
     for (const stream of part.streams) {
-      const elsewhere = stream.to.filter((to) => !folds.isFolded(to) && placed.get(to)?.placement !== placed.get(part.id)?.placement);
+      const elsewhere = stream.to.filter(
+        (to) => !folds.isFolded(to) && placed.get(to)?.placement !== placed.get(part.id)?.placement,
+      );
       if (elsewhere.length === 0) continue;
       const isCuttable = stream.type === 'post' && !pipeline.facts.isOfPackage(stream.owner);
       const found = isCuttable ? cutsOf(pipeline, part, stream, placed, messages, names) : [];

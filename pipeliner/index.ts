@@ -271,8 +271,7 @@ function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: str
   if (module === undefined || cell.name === '' || cell.origin === 'outside') return null;
   // Made in one part and used in another, or handed to a request's first part.
   if (cell.origin === 'flow' && cell.request === null && !cell.isUsedElsewhere) return null;
-  const isShown = (part: PartId): boolean =>
-    !builder.folds.isFolded(part) && isPartOf(builder, cell, decision, part);
+  const isShown = (part: PartId): boolean => !builder.folds.isFolded(part) && isPartOf(builder, cell, decision, part);
   const touches = touchesOf(cell, isShown);
   if (touches.length === 0) return null;
   const parts = touches.map(({ part }) => part);

@@ -4,6 +4,7 @@
  * Reads:   models, origins, rupture points.
  * Gives:   effects on arguments and receiver; what the result is; which functions the call may run.
  */
+import { isBuiltin } from 'node:module';
 import type { Call } from '../../models/types.js';
 import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
@@ -112,6 +113,17 @@ export class OutsideEffects {
     );
   }
 
+  /** The same of the language, or of Node. */
+  #isOfPlatform(receiver: ValueId): boolean {
+    return (
+      this.#isNamespace(receiver) &&
+      this.#origins.tokensOf(receiver).every((id) => {
+        const token = this.#origins.tokens.get(id);
+        return token.kind === 'external' && (token.shape.package === '' || isBuiltin(token.shape.package));
+      })
+    );
+  }
+
   #argumentsOf(op: OpId): readonly ValueId[] {
     const call = this.#facts.d.get(op);
     const count = this.#facts.callCount.get(call);
@@ -165,7 +177,8 @@ export class OutsideEffects {
     this.#changes.effect(Effect.unknown, -1, op, op);
     const call = this.#facts.d.get(op);
     this.#changes.change(Effect.hand, receiver, op);
-    this.#values.addSelf(to, this.#values.contentsOf(receiver));
+    // What `Object` or `path` gives is no part of it; where nobody knows what it is, who changes it stays home.
+    if (!this.#isOfPlatform(receiver)) this.#values.addSelf(to, this.#values.contentsOf(receiver));
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
       const value = this.#facts.argument(call, index);
       this.#changes.change(Effect.hand, value, op);

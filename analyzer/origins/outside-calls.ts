@@ -5,7 +5,7 @@
  * Gives:   to `TokenFlow`: results; to `Found`: callbacks.
  */
 import type { Rupture } from '../../models/types.js';
-import { type Facts, NOTHING, type OpId } from '../facts.js';
+import { type Facts, NOTHING, type OpId, type ValueId } from '../facts.js';
 import { methodByName } from '../method-by-name.js';
 import type { Models, Shape } from '../models.js';
 import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
@@ -57,6 +57,10 @@ export class OutsideCalls {
       this.#flow.add(view.to, this.#inheriting(view));
       return;
     }
+    if (shape.path === 'Object.getPrototypeOf' || shape.path === 'Reflect.getPrototypeOf') {
+      this.#flow.use(view.args[0] ?? NOTHING, { kind: 'inherit', to: view.to });
+      return;
+    }
     if (shape.path === 'Promise.reject') this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const call = this.#models.call(shape, view.isNew);
     if (call === null) {
@@ -78,6 +82,16 @@ export class OutsideCalls {
     const token = this.#tokens.get(id);
     if (token.kind === 'external' && token.shape.typeName === 'Error') return;
     this.#flow.add(this.#facts.thrown, id);
+  }
+
+  /** What a thing inherits from. */
+  inherit(id: TokenId, to: ValueId): void {
+    const token = this.#tokens.get(id);
+    const ofLanguage = token.kind === 'object' && token.proto === NOTHING ? this.#models.global('Object') : null;
+    const prototype = ofLanguage === null ? null : this.#models.member(ofLanguage, 'prototype');
+    if (prototype !== null) this.#flow.addShape(to, prototype, -1);
+    else if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.edge(token.proto, to);
+    else this.#flow.add(to, UNKNOWN);
   }
 
   #inheriting(view: CallView): TokenId {

@@ -10,6 +10,7 @@ import {
   type FunctionFact,
   FunctionFlag,
   type FunctionId,
+  type Guard,
   NOTHING,
   Op,
   type OpId,
@@ -66,13 +67,25 @@ export class Seeds {
   }
 
   seedOne(seed: TokenSeed): void {
-    if (seed.kind === 'function') this.#flow.add(seed.value, this.#tokens.function(seed.fn));
+    if (seed.kind === 'function') this.#seedFunctionValue(seed);
     else if (seed.kind === 'global') this.#seedGlobal(seed.value, seed.name);
     else
       this.#flow.add(
         seed.value,
         this.#tokens.make({ kind: 'object', type: seed.type, start: seed.start, fn: seed.fn, proto: NOTHING }),
       );
+  }
+
+  /** A function behind a test is made where something passes it. */
+  #seedFunctionValue({ value, fn, guard }: Extract<TokenSeed, { kind: 'function' }>): void {
+    if (guard === null) this.#flow.add(value, this.#tokens.function(fn));
+    else this.#flow.use(guard.value, { kind: 'guard', guard, fn, to: value });
+  }
+
+  passGuard(id: TokenId, { guard, fn, to }: Extract<Use, { kind: 'guard' }>): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'function' && !passes(this.#facts.fn(token.fn).arity, guard)) return;
+    this.#flow.add(to, this.#tokens.function(fn));
   }
 
   seedFunction(fn: FunctionFact): void {
@@ -217,5 +230,22 @@ export class Seeds {
       args.push(rest);
     }
     return { op, to, receiver, args, spread, isNew: facts.kind.get(op) === Op.construct, promisified: false };
+  }
+}
+
+function passes(arity: number, { test, count }: Guard): boolean {
+  switch (test) {
+    case '===':
+      return arity === count;
+    case '!==':
+      return arity !== count;
+    case '<':
+      return arity < count;
+    case '>=':
+      return arity >= count;
+    case '>':
+      return arity > count;
+    case '<=':
+      return arity <= count;
   }
 }
