@@ -2,6 +2,7 @@
  * The phases in order, nothing else: source files in, a program of fluxions out.
  */
 import { findLost } from './analyzer/find-lost.js';
+import { findWantedPackages } from './analyzer/find-wanted-packages.js';
 import { analyze } from './analyzer/index.js';
 import { loadConfig } from './analyzer/load-config.js';
 import { type LoadOptions, loadModules, type ModuleGraph } from './analyzer/load-modules.js';
@@ -49,43 +50,45 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const sources = { entry, cwd, given };
   const withCode = options.code ?? true;
-  const graph = loadModules(sources, report);
-  const usesPackages = graph.externals.some(
-    ({ name, core, installed }) => !core && installed && !models.isModelled(name),
-  );
-  const first = decide(graph, models, withCode);
-  const program =
-    (usesPackages && !first.isLost ? decideWithPackages(sources, models, withCode) : null) ?? first.program;
+  const first = decide(loadModules(sources, report), models, withCode);
+  const program = decideWithPackages(sources, first.wanted, models, withCode) ?? first.program;
   verifyProgram(program);
   return { program, diagnostics, folders: graph.folders };
 }
 
-/**
- * The same with the code of packages that have no model. Packages that nobody could tell apart are left out again; null where
- * that does not help.
- */
-function decideWithPackages(sources: LoadOptions, models: Models, withCode: boolean): FluxionProgram | null {
+/** Characters that a package may have: where everything is too much, the small ones may do. */
+const sizesOfPackages = [250_000, 50_000, 12_000];
+
+/** The same with the code of packages that have no model, as far as that helps; null where it does not. */
+function decideWithPackages(
+  sources: LoadOptions,
+  wanted: ReadonlySet<string>,
+  models: Models,
+  withCode: boolean,
+): FluxionProgram | null {
   const unread = new Set<string>();
-  for (let round = 0; round < mostRounds; round++) {
-    const isRead = (name: string): boolean => !models.isModelled(name) && !unread.has(name);
-    const graph = loadModules({ ...sources, isRead }, () => {});
+  const isWanted = (name: string, isAsked: boolean): boolean =>
+    (isAsked ? wanted.has(name) : !models.isModelled(name)) && !unread.has(name);
+  let before = '';
+  for (const mostOfOne of wanted.size === 0 ? [] : sizesOfPackages) {
+    const graph = loadModules({ ...sources, packages: { isWanted, mostOfOne } }, () => {});
     if (!graph.facts.hasPackages) return null;
+    const read = graph.facts.modules.map(({ id }) => id).join();
+    if (read === before) continue;
+    before = read;
     const pipeline = analyze(graph, models, 'calls');
-    if (pipeline === null) return null;
+    if (pipeline === null) continue;
     const { isLost, packages } = findLost(pipeline);
-    if (isLost) return null;
-    if (packages.length === 0) return buildProgram(pipeline, withCode);
+    if (!isLost && packages.length === 0) return buildProgram(pipeline, withCode);
     for (const name of packages) unread.add(name);
   }
   return null;
 }
 
-const mostRounds = 4;
-
 interface Decided {
   readonly program: FluxionProgram;
-  /** Handlers may change anything: all stay home, whatever else is known. */
-  readonly isLost: boolean;
+  /** Packages that had better be read. Where handlers may change anything all stay home, whatever else is known. */
+  readonly wanted: ReadonlySet<string>;
 }
 
 /** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */
@@ -94,7 +97,8 @@ function decide(graph: ModuleGraph, models: Models, withCode: boolean): Decided 
   const attempt = (precision: Precision): Decided | null => {
     const pipeline = analyze(graph, models, precision);
     const program = pipeline === null ? null : buildProgram(pipeline, withCode);
-    return pipeline === null || program === null ? null : { program, isLost: findLost(pipeline).isLost };
+    if (pipeline === null || program === null) return null;
+    return { program, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };
   };
   const precise = attempt('calls');
   if (precise !== null) return precise;

@@ -36,6 +36,7 @@ export function withCoarseParts(pipeline: Pipeline): Pipeline {
 /** Work for what follows loading, each time that it is done. */
 const leastWork = 3_000_000;
 const workForOp = 80;
+const mostForPackages = 4_000_000;
 
 /**
  * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
@@ -44,7 +45,9 @@ const workForOp = 80;
 export function analyze(graph: ModuleGraph, models: Models, precision: Precision): Pipeline | null {
   const { facts } = graph;
   const source = new SourceText(facts);
-  const budget = new Budget(leastWork + workForOp * facts.kind.length, precision === 'calls');
+  const work = leastWork + workForOp * facts.kind.length;
+  // Without packages there is a result already; more of one is not worth any time.
+  const budget = new Budget(facts.hasPackages ? Math.min(work, mostForPackages) : work, precision === 'calls');
   const origins = traceOrigins(facts, graph.externals, graph.unloaded, models, budget, precision);
   if (budget.isGivenUp) return null;
   const ruptures = findRupturePoints(facts, origins, models, source);

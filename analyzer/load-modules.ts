@@ -23,7 +23,7 @@ import { listCandidates } from './list-candidates.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ParseFailure, parse } from './parse.js';
-import { PackageReader, packageModuleId } from './read-packages.js';
+import { PackageReader, packageModuleId, type WantedPackages } from './read-packages.js';
 import { createResolver, type ModuleKind, type Resolution, type Resolver } from './resolve-specifier.js';
 
 /** A value that comes from outside the app's own modules. */
@@ -67,7 +67,7 @@ export interface LoadOptions {
   /** Texts that stand for what is on disk, which need not be there. By absolute, real path. */
   readonly given?: ReadonlyMap<string, string>;
   /** Packages that are read where their code allows it; without it none is. */
-  readonly isRead?: (name: string) => boolean;
+  readonly packages?: WantedPackages;
 }
 
 export function loadModules(options: LoadOptions, report: Report): ModuleGraph {
@@ -121,7 +121,7 @@ class Loader {
     this.#entry = options.entry;
     this.#given = options.given ?? new Map();
     this.#resolver = createResolver(this.#given);
-    this.#packages = options.isRead === undefined ? null : new PackageReader(this.#resolver, options.isRead);
+    this.#packages = options.packages === undefined ? null : new PackageReader(this.#resolver, options.packages);
   }
 
   loadAll(): void {
@@ -141,7 +141,7 @@ class Loader {
     const wanted: Pending[] = [];
     for (const load of [...module.loads, ...module.exportAlls]) {
       const resolution = this.#resolve(module, load);
-      const file = this.#fileOf(resolution);
+      const file = this.#fileOf(module, resolution);
       if (file === null) continue;
       const owner = resolution.kind === 'package' ? resolution.name : null;
       const sure = certain && load.certain && owner === null;
@@ -171,10 +171,10 @@ class Loader {
   }
 
   /** The file of a module that is read. */
-  #fileOf(resolution: Resolution): string | null {
+  #fileOf(module: LoweredModule, resolution: Resolution): string | null {
     if (resolution.kind === 'file') return resolution.path;
-    const isRead = resolution.kind === 'package' && resolution.installed && this.#packages?.reads(resolution) === true;
-    return isRead ? resolution.path : null;
+    if (resolution.kind !== 'package' || !resolution.installed || this.#packages === null) return null;
+    return this.#packages.reads(resolution, module.fact.owner === null) ? resolution.path : null;
   }
 
   /** The module, or null where it cannot be analysed and is taken as unknown. */
@@ -304,7 +304,7 @@ class Loader {
 
   #linkLoad(module: LoweredModule, load: LoadRequest): void {
     const resolution = this.#resolve(module, load);
-    const file = this.#fileOf(resolution);
+    const file = this.#fileOf(module, resolution);
     const target = file === null ? undefined : this.#modules.get(file);
     if (target != null) {
       if (load.value !== NOTHING) this.#linkModule(module, load, target);
@@ -410,7 +410,7 @@ class Loader {
     const own = target.exportBindings.get(name);
     if (own !== undefined) return this.#aliases.get(own) ?? own;
     for (const all of target.exportAlls) {
-      const file = this.#fileOf(this.#resolve(target, all));
+      const file = this.#fileOf(target, this.#resolve(target, all));
       const source = file === null ? null : this.#modules.get(file);
       if (source == null) continue;
       if (source.fact.kind === 'commonjs')
@@ -422,7 +422,7 @@ class Loader {
   }
 
   #linkExportAll(module: LoweredModule, all: ExportAll): void {
-    const file = this.#fileOf(this.#resolve(module, all));
+    const file = this.#fileOf(module, this.#resolve(module, all));
     const source = file === null ? null : this.#modules.get(file);
     if (source == null) return;
     const from =

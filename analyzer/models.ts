@@ -24,7 +24,7 @@ export type Ref =
     }
   | { readonly kind: 'type'; readonly name: string };
 
-const deepest = 5;
+const deepest = 4;
 
 export class Models {
   readonly #packages = new Map<string, PackageModel>();
@@ -194,9 +194,10 @@ export class Models {
   }
 
   #unknown(path: string, owner: string): Shape {
-    // Paths are cut off, so that chains of calls in a loop end.
-    const steps = path.split(/[.(]/).length;
-    return this.#shape(steps > deepest ? `${owner}…` : path, owner, null, null);
+    // Paths are cut off, so that chains of calls in a loop end; what is behind that is all the same.
+    const end = `${owner}…`;
+    const isFar = path.split(/[.(]/).length > deepest || path.replace(/^new /, '').startsWith(end);
+    return this.#shape(isFar ? end : path, owner, null, null);
   }
 
   call(shape: Shape, isNew: boolean): Call | null {

@@ -1,10 +1,9 @@
 /**
  * Reads:   texts of installed packages, before any of them is parsed.
- * Gives:   which packages are read like the app's own modules: those of which no model says what they do, in plain
- *          JavaScript, and small enough.
+ * Gives:   which packages are read like the app's own modules: those that are wanted, in plain JavaScript, and small enough.
  *
- * A package is looked at from the module that was asked for, along what it asks for of itself; what it asks for of other
- * packages is decided for these. What is not read stays unknown.
+ * A package is looked at from the module that was asked for, along all that it asks for, other packages included. What is not
+ * read stays unknown.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,54 +11,61 @@ import type { PackageResolution, ResolveMode, Resolver } from './resolve-specifi
 
 export type Installed = Extract<PackageResolution, { installed: true }>;
 
-/** Characters that a package may have at most, and all of them together. */
-const mostOfOne = 300_000;
-const mostOfAll = 1_500_000;
+export interface WantedPackages {
+  /** `isAsked`: the app itself asks for it, not another package. */
+  isWanted(name: string, isAsked: boolean): boolean;
+  /** Characters that a package may have, with all that it asks for. */
+  readonly mostOfOne: number;
+}
+
+/** All packages together. */
+const mostOfAll = 1_000_000;
 
 export class PackageReader {
   readonly #resolver: Resolver;
-  readonly #isWanted: (name: string) => boolean;
+  readonly #wanted: WantedPackages;
   readonly #verdicts = new Map<string, boolean>();
-  readonly #sizes = new Map<string, number>();
   #left = mostOfAll;
 
-  constructor(resolver: Resolver, isWanted: (name: string) => boolean) {
+  constructor(resolver: Resolver, wanted: WantedPackages) {
     this.#resolver = resolver;
-    this.#isWanted = isWanted;
+    this.#wanted = wanted;
   }
 
-  /** The module at `path` is read. */
-  reads({ name, path: file }: Installed): boolean {
-    if (!this.#isWanted(name)) return false;
-    let verdict = this.#verdicts.get(file);
-    if (verdict === undefined) {
-      const found = this.#closure(file);
-      verdict = found !== null;
-      // What a module that is read asks for of its own package has been looked at with it.
-      for (const each of found ?? [file]) this.#verdicts.set(each, verdict);
-    }
-    return verdict;
+  /** The module is read. */
+  reads({ name, path: file }: Installed, isAsked: boolean): boolean {
+    const known = this.#verdicts.get(file);
+    // What a package asks for has been looked at with it.
+    if (known !== undefined && (known || isAsked)) return known;
+    if (!this.#wanted.isWanted(name, isAsked)) return false;
+    const found = this.#closure(file);
+    for (const each of found ?? []) this.#verdicts.set(each, true);
+    if (found === null) this.#verdicts.set(file, false);
+    return found !== null;
   }
 
-  /** The modules of the package that the module asks for, itself included; null where they are not to be read. */
+  /** The modules that the module asks for, itself included; null where they are not to be read. */
   #closure(entry: string): readonly string[] | null {
     const root = packageRootOf(entry);
     const found = new Set([entry]);
-    const before = this.#sizes.get(root) ?? 0;
     let size = 0;
     for (const file of found) {
       if (this.#verdicts.get(file) === true || this.#resolver.moduleKind(file) === 'json') continue;
       const text = this.#textOf(file);
-      if (text === null) return null;
+      if (text === null) {
+        if (packageRootOf(file) === root) return null;
+        found.delete(file);
+        continue;
+      }
       size += text.length;
-      if (before + size > mostOfOne || size > this.#left) return null;
+      if (size > this.#wanted.mostOfOne || size > this.#left) return null;
       for (const [mode, specifier] of specifiersIn(text)) {
         const resolution = this.#resolver.resolve(specifier, file, mode);
-        if (resolution.kind === 'package' && resolution.installed && isWithin(resolution.path, root))
+        if (resolution.kind !== 'package' || !resolution.installed) continue;
+        if (packageRootOf(resolution.path) === root || this.#wanted.isWanted(resolution.name, false))
           found.add(resolution.path);
       }
     }
-    this.#sizes.set(root, before + size);
     this.#left -= size;
     return [...found];
   }
@@ -90,12 +96,8 @@ function* specifiersIn(text: string): Generator<readonly [ResolveMode, string]> 
     yield isRequired === undefined ? ['import', imported ?? ''] : ['require', required ?? ''];
 }
 
-function isWithin(file: string, folder: string): boolean {
-  return file.startsWith(folder + path.sep) && packageRootOf(file) === folder;
-}
-
 /** `…/node_modules/@scope/name` of a file below it. */
-export function packageRootOf(file: string): string {
+function packageRootOf(file: string): string {
   const marker = `${path.sep}node_modules${path.sep}`;
   const start = file.lastIndexOf(marker) + marker.length;
   const first = file.indexOf(path.sep, start);

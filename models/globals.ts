@@ -124,7 +124,7 @@ const ERRORS: Members = each(
     members: {
       ...calls('captureStackTrace', { mutates: [0] }),
       ...pure('isError'),
-      ...values('stackTraceLimit prepareStackTrace'),
+      ...values('stackTraceLimit'),
     },
   },
 );
