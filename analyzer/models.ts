@@ -116,7 +116,8 @@ export class Models {
       return found;
     }
     // A package without a model: all that is known is the way there.
-    if (shape.member === null && shape.type === null && shape.package !== '') return this.#unknown(path, shape.package);
+    if (shape.member === null && shape.type === null && shape.package !== '')
+      return this.#ofOthers.has(shape) ? this.#unlisted(path, shape.package) : this.#unknown(path, shape.package);
     const others = shape.member?.others;
     if (others !== undefined) return this.#shape(path, shape.package, { call: others }, null);
     if (shape.type !== null || shape.member?.is !== undefined) return this.#inherited(shape, name);
@@ -190,7 +191,13 @@ export class Models {
 
   /** What a call of something without a model gives. */
   result(shape: Shape, isNew: boolean): Shape {
-    return this.#unknown(isNew ? `new ${shape.path}` : `${shape.path}()`, shape.package);
+    const path = isNew ? `new ${shape.path}` : `${shape.path}()`;
+    return this.#ofOthers.has(shape) ? this.#unlisted(path, shape.package) : this.#unknown(path, shape.package);
+  }
+
+  /** Something that others put on a value of a package (`req.user.name`): what it is the package does not know either. */
+  isOfOthers(shape: Shape): boolean {
+    return this.#ofOthers.has(shape);
   }
 
   #unknown(path: string, owner: string): Shape {

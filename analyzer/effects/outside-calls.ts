@@ -57,7 +57,7 @@ export class OutsideEffects {
         continue;
       }
       const model = this.#models.call(shape, isNew);
-      if (model === null) unknown = true;
+      if (model === null || this.#changesListed(op, model)) unknown = true;
       else this.#applyModel(op, model, token.kind === 'bound' ? token.receiver : receiver, to);
       known ||= model !== null;
     }
@@ -67,6 +67,15 @@ export class OutsideEffects {
       else this.#callUnknown(op, receiver, to);
     }
     if (this.#values.recording && !(isInside && !unknown)) this.#noteExecuted(op);
+  }
+
+  /** `Object.assign.apply(null, list)`: what is changed is in a list. */
+  #changesListed(op: OpId, { mutates = [] }: Call): boolean {
+    return this.#indirectly(op) === 'apply' && mutates.some((target) => target !== 'this');
+  }
+
+  #indirectly(op: OpId): string | null {
+    return this.#origins.receiverOf.has(op) ? this.#facts.atomName(this.#facts.c.get(op)) : null;
   }
 
   /** `handler.bind(this)` and `list.push.bind(list)` run nothing. */
@@ -128,7 +137,9 @@ export class OutsideEffects {
     const call = this.#facts.d.get(op);
     const count = this.#facts.callCount.get(call);
     const args: ValueId[] = [];
-    for (let index = 0; index < count; index++) args.push(this.#facts.argument(call, index));
+    // The first of `fn.call(receiver, …)` is none.
+    for (let index = this.#indirectly(op) === null ? 0 : 1; index < count; index++)
+      args.push(this.#facts.argument(call, index));
     return args;
   }
 

@@ -14,6 +14,7 @@ import {
   type FunctionId,
   NOTHING,
   Op,
+  type OpId,
   type ValueId,
 } from '../facts.js';
 import type { Models } from '../models.js';
@@ -111,8 +112,20 @@ export class Calls {
       return;
     }
     this.#found.receiverOf.set(view.op, receiver);
+    this.#noteIndirect(view.op, id);
     const args = name === 'call' ? view.args.slice(1) : [this.#flow.contents(view.args[1] ?? NOTHING, view.op)];
     this.call(id, { ...view, receiver, args, spread: name === 'call' ? view.spread - 1 : 0 });
+  }
+
+  /** Of what comes from outside the callee is told as such, not by what its own `call` does. */
+  #noteIndirect(op: OpId, id: TokenId): void {
+    if (op < 0 || this.#tokens.get(id).kind !== 'external') return;
+    let all = this.#found.calleesOfAll.get(op);
+    if (all === undefined) {
+      this.#found.calleesOfAll.set(op, (all = this.#facts.newValue()));
+      this.#flow.edge(this.#found.calleeValue.get(op) ?? NOTHING, all);
+    }
+    this.#flow.add(all, id);
   }
 
   /** A function that is bound already keeps its receiver; and `f = f.bind(…)` in a loop must not give ever new functions. */

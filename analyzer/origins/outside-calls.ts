@@ -5,8 +5,8 @@
  * Gives:   to `TokenFlow`: results; to `Found`: callbacks.
  */
 import type { Rupture } from '../../models/types.js';
-import { type Facts, NOTHING, type OpId, type ValueId } from '../facts.js';
-import { methodByName } from '../method-by-name.js';
+import { type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import { isPure, methodByName } from '../method-by-name.js';
 import type { Models, Shape } from '../models.js';
 import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
@@ -63,6 +63,7 @@ export class OutsideCalls {
     }
     if (shape.path === 'Promise.reject') this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const call = this.#models.call(shape, view.isNew);
+    if (call === null && this.#models.isOfOthers(shape) && this.#callByName(view)) return;
     if (call === null) {
       // Nobody says what it does: it may call what it is given, now or later.
       for (const arg of view.args) this.#flow.use(arg, { kind: 'escape' });
@@ -82,6 +83,19 @@ export class OutsideCalls {
     const token = this.#tokens.get(id);
     if (token.kind === 'external' && token.shape.typeName === 'Error') return;
     this.#flow.add(this.#facts.thrown, id);
+  }
+
+  /** A method of what others put on a request does what methods of that name do, where that is only to look. */
+  #callByName(view: CallView): boolean {
+    if (view.op < 0 || this.#facts.kind.get(view.op) !== Op.method) return false;
+    const model = this.#models.byMethodName.get(this.#facts.atomName(this.#facts.c.get(view.op)));
+    if (model === undefined || !isPure(model)) return false;
+    const callbacks = (model.ruptures ?? []).map(({ callback }) => callback);
+    for (const [index, arg] of view.args.entries())
+      if (view.spread >= 0 || !callbacks.includes(index)) this.#flow.use(arg, { kind: 'escape' });
+    for (const rupture of model.ruptures ?? []) this.#takeCallbacks(rupture, view);
+    this.#givenValues.giveResult(model, view);
+    return true;
   }
 
   /** What a thing inherits from. */
