@@ -63,7 +63,7 @@ export class OutsideCalls {
     }
     if (shape.path === 'Promise.reject') this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const call = this.#models.call(shape, view.isNew);
-    if (call === null && this.#models.isOfOthers(shape) && this.#callByName(view)) return;
+    if (call === null && this.#callByName(shape, view)) return;
     if (call === null) {
       // Nobody says what it does: it may call what it is given, now or later.
       for (const arg of view.args) this.#flow.use(arg, { kind: 'escape' });
@@ -85,15 +85,19 @@ export class OutsideCalls {
     this.#flow.add(this.#facts.thrown, id);
   }
 
-  /** A method of what others put on a request does what methods of that name do, where that is only to look. */
-  #callByName(view: CallView): boolean {
+  /** Data of a request has methods of the language; so has what others put on a request, but that may be held by them: only
+   *  to look at it is known to be all. */
+  #callByName(shape: Shape, view: CallView): boolean {
+    const isData = this.#models.isData(shape);
+    if (!isData && !this.#models.isOfOthers(shape)) return false;
     if (view.op < 0 || this.#facts.kind.get(view.op) !== Op.method) return false;
     const model = this.#models.byMethodName.get(this.#facts.atomName(this.#facts.c.get(view.op)));
-    if (model === undefined || !isPure(model)) return false;
+    if (model === undefined || !(isData || isPure(model))) return false;
     const callbacks = (model.ruptures ?? []).map(({ callback }) => callback);
     for (const [index, arg] of view.args.entries())
       if (view.spread >= 0 || !callbacks.includes(index)) this.#flow.use(arg, { kind: 'escape' });
     for (const rupture of model.ruptures ?? []) this.#takeCallbacks(rupture, view);
+    this.#givenValues.keep(model, view);
     this.#givenValues.giveResult(model, view);
     return true;
   }
