@@ -8,6 +8,7 @@ import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerClass, lowerFunction } from './functions.js';
 import { behindTest } from './guards.js';
+import { lowerInterop } from './interop.js';
 import { lowerImportCall, lowerRequire } from './modules.js';
 import { assignMember, bindPattern, globalNamed, keyName, patternName, propertyName } from './patterns.js';
 
@@ -119,6 +120,8 @@ function lowerCall(context: LoweringContext, node: es.SimpleCallExpression): Val
   if (callee.type === 'Super') return lowerSuperCall(context, node);
   const required = lowerRequire(context, node);
   if (required !== null) return required;
+  const imported = lowerInterop(context, node);
+  if (imported !== null) return imported;
   const target = unwrapChain(callee);
   if (target.type === 'MemberExpression' && target.object.type !== 'Super')
     return lowerMethodCall(context, node, target);
