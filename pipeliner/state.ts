@@ -390,6 +390,8 @@ class Collector {
     if (this.#part.id === outsiders && cell.origin === 'flow') return;
     // `exports.x = …` at the top of a module declares.
     if (this.#part.id === 0 && kind === Effect.mutate && this.#isModuleObject(cell)) return;
+    // A package has itself in hands anyway.
+    if (this.#part.id === 0 && kind === Effect.hand && this.#isPackage(cell)) return;
     const part = this.#part.id === 0 && kind === Effect.hand ? outsiders : this.#part.id;
     const use = useOf(kind, deep);
     if (kind === Effect.hand || (kind !== Effect.read && deep)) cell.changed = 'within';
@@ -401,6 +403,16 @@ class Collector {
     }
     if (own) touch.direct = true;
     if (use !== null) touch.add(use, op);
+  }
+
+  #isPackage({ tokens }: Cell): boolean {
+    return tokens.length > 0 && tokens.every((id) => this.#isImported(id) || this.#isNamespace(id));
+  }
+
+  /** What a compiler's helper makes of a module. */
+  #isNamespace(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'object' && token.type === 'Namespace';
   }
 
   // --------------------------------------------------------------------------------------- implicit calls

@@ -36,7 +36,8 @@ export function lowerInterop(context: LoweringContext, node: es.SimpleCallExpres
   for (const other of others) lowerExpression(context, other);
   if (helper === 'same' || module === NOTHING) return module;
   const result = context.facts.newValue();
-  const wrapped = context.object('Object', offset(node));
+  // No container: what functions of the module keep is not found under its names.
+  const wrapped = context.object('Namespace', offset(node));
   context.store(wrapped, 'default', module, true, offset(node));
   context.copy(module, result, offset(node));
   context.copy(wrapped, result, offset(node));

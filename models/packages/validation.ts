@@ -47,6 +47,7 @@ const ZOD: Members = {
     { call: builds('zod.Schema') },
   ),
   coerce: { members: each('string number boolean bigint date', { call: builds('zod.Schema') }) },
+  iso: { members: each('datetime date time duration', { call: builds('zod.Schema') }) },
   ...pure('parse safeParse encode decode', 'unknown'),
   ...promising('parseAsync safeParseAsync encodeAsync decodeAsync', { returns: 'unknown' }),
   ...pure('treeifyError prettifyError formatError flattenError toJSONSchema'),
