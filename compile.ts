@@ -67,11 +67,12 @@ function decideWithPackages(
   withCode: boolean,
 ): FluxionProgram | null {
   const unread = new Set<string>();
+  const isUnknown = (name: string): boolean => !models.isModelled(name);
   const isWanted = (name: string, isAsked: boolean): boolean =>
-    (isAsked ? wanted.has(name) : !models.isModelled(name)) && !unread.has(name);
+    (isAsked ? wanted.has(name) : isUnknown(name)) && !unread.has(name);
   let before = '';
   for (const mostOfOne of wanted.size === 0 ? [] : sizesOfPackages) {
-    const graph = loadModules({ ...sources, packages: { isWanted, mostOfOne } }, () => {});
+    const graph = loadModules({ ...sources, packages: { isWanted, isUnknown, mostOfOne } }, () => {});
     if (!graph.facts.hasPackages) return null;
     const read = graph.facts.modules.map(({ id }) => id).join();
     if (read === before) continue;

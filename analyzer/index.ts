@@ -48,7 +48,7 @@ export function analyze(graph: ModuleGraph, models: Models, precision: Precision
   const work = leastWork + workForOp * facts.kind.length;
   // Without packages there is a result already; more of one is not worth any time.
   const budget = new Budget(facts.hasPackages ? Math.min(work, mostForPackages) : work, precision === 'calls');
-  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models, budget, precision);
+  const origins = traceOrigins(graph, models, budget, precision);
   if (budget.isGivenUp) return null;
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);

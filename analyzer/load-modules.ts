@@ -18,12 +18,13 @@ import {
   tooDeep,
 } from '../diagnostics/catalogue.js';
 import type { Diagnostic, Report } from '../diagnostics/types.js';
-import { Facts, NOTHING, Op, type ValueId } from './facts.js';
 import { listCandidates } from './list-candidates.js';
+import { Facts, type ModuleFact, NOTHING, Op, type ValueId } from './facts.js';
+import { findLentPackages } from './find-lent-packages.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ParseFailure, parse } from './parse.js';
-import { PackageReader, packageModuleId, type WantedPackages } from './read-packages.js';
+import { PackageReader, packageModuleId, packageRootOf, type WantedPackages } from './read-packages.js';
 import { createResolver, type ModuleKind, type Resolution, type Resolver } from './resolve-specifier.js';
 
 /** A value that comes from outside the app's own modules. */
@@ -54,6 +55,8 @@ export interface ModuleGraph {
   readonly unloaded: readonly Unloaded[];
   /** Imported bindings by the variable that they are another name of. */
   readonly aliases: ReadonlyMap<ValueId, ValueId>;
+  /** Modules of packages that code which is not read may use as well. */
+  readonly lent: readonly ModuleFact[];
   /** Folder that module ids are relative to. */
   readonly root: string;
   /** Folders of which any module may be loaded: one more file there makes another program. */
@@ -114,6 +117,8 @@ class Loader {
   readonly #cwd: string;
   readonly #entry: string;
   readonly #packages: PackageReader | null;
+  /** Folders of packages without a model that are not read. */
+  readonly #unread = new Set<string>();
 
   constructor(options: LoadOptions, report: Report) {
     this.#report = report;
@@ -324,6 +329,8 @@ class Loader {
   }
 
   #linkExternal(load: LoadRequest, resolution: Extract<Resolution, { kind: 'core' | 'package' }>): void {
+    if (resolution.kind === 'package' && resolution.installed && this.#packages?.isUnknown(resolution.name) === true)
+      this.#unread.add(packageRootOf(resolution.path));
     if (load.value === NOTHING) return;
     const core = resolution.kind === 'core';
     this.#externals.push({
@@ -444,6 +451,11 @@ class Loader {
     return value;
   }
 
+  #findLent(facts: readonly ModuleFact[]): readonly ModuleFact[] {
+    const lent = findLentPackages(this.#unread, this.#resolver);
+    return facts.filter(({ owner, file }) => owner !== null && lent.has(packageRootOf(file)));
+  }
+
   graph(): ModuleGraph {
     const facts = this.#order.map(({ fact }) => fact);
     const root = commonFolder(facts.filter(({ owner }) => owner === null).map(({ file }) => file));
@@ -460,6 +472,7 @@ class Loader {
       externals: this.#externals,
       unloaded: this.#unloaded,
       aliases: this.#aliases,
+      lent: this.#facts.hasPackages ? this.#findLent(facts) : [],
       root,
       folders: [...this.#folders],
     };

@@ -14,6 +14,8 @@ export type Installed = Extract<PackageResolution, { installed: true }>;
 export interface WantedPackages {
   /** `isAsked`: the app itself asks for it, not another package. */
   isWanted(name: string, isAsked: boolean): boolean;
+  /** No model says what it does. */
+  isUnknown(name: string): boolean;
   /** Characters that a package may have, with all that it asks for. */
   readonly mostOfOne: number;
 }
@@ -30,6 +32,10 @@ export class PackageReader {
   constructor(resolver: Resolver, wanted: WantedPackages) {
     this.#resolver = resolver;
     this.#wanted = wanted;
+  }
+
+  isUnknown(name: string): boolean {
+    return this.#wanted.isUnknown(name);
   }
 
   /** The module is read. */
@@ -97,7 +103,7 @@ function* specifiersIn(text: string): Generator<readonly [ResolveMode, string]> 
 }
 
 /** `…/node_modules/@scope/name` of a file below it. */
-function packageRootOf(file: string): string {
+export function packageRootOf(file: string): string {
   const marker = `${path.sep}node_modules${path.sep}`;
   const start = file.lastIndexOf(marker) + marker.length;
   const first = file.indexOf(path.sep, start);

@@ -18,8 +18,8 @@
  *   origins/given-values.ts   what such a call gives and keeps
  */
 import type { Budget } from './budget.js';
-import type { Facts, FunctionId, OpId, ValueId } from './facts.js';
-import type { External, Unloaded } from './load-modules.js';
+import type { FunctionId, OpId, ValueId } from './facts.js';
+import type { ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
 import { Calls } from './origins/calls.js';
 import { Contexts } from './origins/contexts.js';
@@ -55,17 +55,11 @@ export interface Origins {
   readonly receiverOf: ReadonlyMap<OpId, ValueId>;
 }
 
-export function traceOrigins(
-  facts: Facts,
-  externals: readonly External[],
-  unloaded: readonly Unloaded[],
-  models: Models,
-  budget: Budget,
-  precision: Precision,
-): Origins {
+export function traceOrigins(graph: ModuleGraph, models: Models, budget: Budget, precision: Precision): Origins {
+  const { facts } = graph;
   const flow = new TokenFlow(facts, models, budget);
   const found = new Found(facts);
-  new Solver(flow, found, precision).solve(externals, unloaded);
+  new Solver(flow, found, precision).solve(graph);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
   return {
@@ -108,8 +102,8 @@ class Solver {
   }
 
   /** Solves; then takes what nobody in the program calls as called by someone unknown, and solves on. */
-  solve(externals: readonly External[], unloaded: readonly Unloaded[]): void {
-    this.#seeds.seed(externals, unloaded);
+  solve({ externals, unloaded, lent }: ModuleGraph): void {
+    this.#seeds.seed(externals, unloaded, lent);
     this.#properties.startExports();
     this.#settle();
     for (let round = 0; round < 20 && !this.#flow.isGivenUp; round++) {

@@ -61,7 +61,16 @@ function shared(name: string, tag: string, fluxions: string, writes: string, rea
   };
 }
 
-const NO_CODE = { sources: [], packages: [], cuts: [], uncut: [], connects: [], captures: [], wrappers: [], passes: [] };
+const NO_CODE = {
+  sources: [],
+  packages: [],
+  cuts: [],
+  uncut: [],
+  connects: [],
+  captures: [],
+  wrappers: [],
+  passes: [],
+};
 
 function program(
   fluxions: readonly Fluxion[],

@@ -11,6 +11,7 @@ import {
   FunctionFlag,
   type FunctionId,
   type Guard,
+  type ModuleFact,
   NOTHING,
   Op,
   type OpId,
@@ -45,12 +46,14 @@ export class Seeds {
     this.#tokens = flow.tokens;
   }
 
-  seed(externals: readonly External[], unloaded: readonly Unloaded[]): void {
+  seed(externals: readonly External[], unloaded: readonly Unloaded[], lent: readonly ModuleFact[]): void {
     for (const fn of this.#facts.functions) this.seedFunction(fn);
     for (const seed of this.#facts.seeds) this.seedOne(seed);
     for (const external of externals) this.#seedExternal(external);
     for (const { value } of unloaded) this.#flow.add(value, UNKNOWN);
     for (const { value } of [...externals, ...unloaded]) this.loaded.push(value);
+    for (const module of lent)
+      for (const value of [module.module, module.exports]) this.#flow.use(value, { kind: 'escape' });
     // Calls may be copied on the way, and copies are seeded as they are made.
     const written = this.#facts.kind.length;
     for (let op = 0; op < written; op++) this.seedOp(op);
