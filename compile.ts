@@ -50,7 +50,8 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const sources = { entry, cwd, given };
   const withCode = options.code ?? true;
-  const first = decide(loadModules(sources, report), models, withCode);
+  const graph = loadModules(sources, report);
+  const first = decide(graph, models, withCode);
   const program = decideWithPackages(sources, first.wanted, models, withCode) ?? first.program;
   verifyProgram(program);
   return { program, diagnostics, folders: graph.folders };

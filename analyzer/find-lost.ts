@@ -17,8 +17,9 @@ export function findLost({ facts, effects, parts, budget }: Pipeline): Lost {
   let isLost = budget.isExhausted;
   const isOpaque = (fn: FunctionFact): boolean => {
     let found = false;
-    effects.each(fn.id, (kind) => {
-      found ||= kind === Effect.opaque;
+    effects.each(fn.id, (kind, _root, op) => {
+      const loadsUnknown = kind === Effect.load && facts.lateLoads[facts.c.get(op)] === null;
+      found ||= kind === Effect.opaque || (loadsUnknown && facts.isOfPackage(fn.id));
     });
     return found;
   };

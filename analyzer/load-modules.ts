@@ -18,9 +18,9 @@ import {
   tooDeep,
 } from '../diagnostics/catalogue.js';
 import type { Diagnostic, Report } from '../diagnostics/types.js';
-import { listCandidates } from './list-candidates.js';
 import { Facts, type ModuleFact, NOTHING, Op, type ValueId } from './facts.js';
 import { findLentPackages } from './find-lent-packages.js';
+import { listCandidates } from './list-candidates.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ParseFailure, parse } from './parse.js';
@@ -154,7 +154,7 @@ class Loader {
     }
     for (const load of module.dynamicLoads) {
       for (const file of this.#candidates(module, load))
-        wanted.push({ file, certain: false, asked: { module, load: asRequest(load, file) } });
+        wanted.push({ file, certain: false, asked: { module, load: asRequest(load, file) }, owner: null });
     }
     return wanted;
   }
@@ -180,6 +180,11 @@ class Loader {
     if (resolution.kind === 'file') return resolution.path;
     if (resolution.kind !== 'package' || !resolution.installed || this.#packages === null) return null;
     return this.#packages.reads(resolution, module.fact.owner === null) ? resolution.path : null;
+  }
+
+  #moduleOf(module: LoweredModule, resolution: Resolution): LoweredModule | null | undefined {
+    const file = this.#fileOf(module, resolution);
+    return file === null ? undefined : this.#modules.get(file);
   }
 
   /** The module, or null where it cannot be analysed and is taken as unknown. */
@@ -282,11 +287,11 @@ class Loader {
       for (const load of module.loads) {
         if (load.late < 0) continue;
         const resolution = this.#resolve(module, load);
-        const target = resolution.kind === 'file' ? this.#modules.get(resolution.path) : undefined;
+        const target = this.#moduleOf(module, resolution);
         if (target != null) {
           const tops = [...this.#loadedBy([target], there)].map(({ fact }) => fact.top);
           this.#facts.lateLoads[load.late] = tops;
-        } else if (resolution.kind !== 'missing') {
+        } else if (resolution.kind !== 'missing' || module.fact.owner !== null) {
           // Of packages models tell what they do when they are loaded, and data does nothing.
           this.#facts.lateLoads[load.late] = [];
         }
@@ -300,7 +305,7 @@ class Loader {
     for (const module of found) {
       for (const load of [...module.loads, ...module.exportAlls]) {
         const resolution = load.certain ? this.#resolve(module, load) : null;
-        const target = resolution?.kind === 'file' ? this.#modules.get(resolution.path) : undefined;
+        const target = resolution === null ? undefined : this.#moduleOf(module, resolution);
         if (target != null && !there.has(target)) found.add(target);
       }
     }
@@ -310,7 +315,7 @@ class Loader {
   #linkLoad(module: LoweredModule, load: LoadRequest): void {
     const resolution = this.#resolve(module, load);
     const file = this.#fileOf(module, resolution);
-    const target = file === null ? undefined : this.#modules.get(file);
+    const target = this.#moduleOf(module, resolution);
     if (target != null) {
       if (load.value !== NOTHING) this.#linkModule(module, load, target);
     } else if (resolution.kind === 'missing') {
@@ -417,8 +422,7 @@ class Loader {
     const own = target.exportBindings.get(name);
     if (own !== undefined) return this.#aliases.get(own) ?? own;
     for (const all of target.exportAlls) {
-      const file = this.#fileOf(target, this.#resolve(target, all));
-      const source = file === null ? null : this.#modules.get(file);
+      const source = this.#moduleOf(target, this.#resolve(target, all));
       if (source == null) continue;
       if (source.fact.kind === 'commonjs')
         return this.#property(target, this.#property(target, source.fact.module, 'exports'), name);
@@ -429,8 +433,7 @@ class Loader {
   }
 
   #linkExportAll(module: LoweredModule, all: ExportAll): void {
-    const file = this.#fileOf(module, this.#resolve(module, all));
-    const source = file === null ? null : this.#modules.get(file);
+    const source = this.#moduleOf(module, this.#resolve(module, all));
     if (source == null) return;
     const from =
       source.fact.kind === 'module' ? source.fact.exports : this.#property(module, source.fact.module, 'exports');

@@ -103,10 +103,17 @@ function listPasses(
   const passes = new PassesOfParts(builder.pipeline);
   return builder.pipeline.parts.list.flatMap((part) => {
     if (placed.get(part.id)?.placement !== 'replicated' || builder.folds.isFolded(part.id)) return [];
-    const all = [part, ...builder.folds.within(part)].map((each) => passes.of(each));
-    const passing = all.includes(null) ? null : all.flatMap((each) => each ?? []);
+    const within = builder.folds.within(part);
+    const all = [part, ...within].map((each) => passes.of(each));
+    // Of a listener in a package's code nobody else is told that it waits for the end of the response.
+    const isUnclear = all.includes(null) || (all.some((each) => each?.length !== 0) && within.some(waitsForEnd));
+    const passing = isUnclear ? null : all.flatMap((each) => each ?? []);
     return passing?.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), passing }];
   });
+}
+
+function waitsForEnd({ entry }: Part): boolean {
+  return /^(finish|prefinish|close)$/.test(entry?.point?.label ?? '');
 }
 
 function toSource({ id, file, kind, text, codeStart }: ModuleFact): ModuleSource {
