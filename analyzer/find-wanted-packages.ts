@@ -1,7 +1,7 @@
 /**
  * Reads:   Pipeline of a program of which no package was read.
  * Gives:   the packages without a model on which it depends what handlers do: those that handlers use, and those that
- *          start-up code hands functions, apps or routers. What else start-up does with packages is done before any request.
+ *          start-up code hands on, or hands functions, apps or routers. What else start-up does with packages is done before any request.
  */
 import { isCall } from './call-graph.js';
 import { type FunctionId, Op, type OpId, type ValueId } from './facts.js';
@@ -27,11 +27,9 @@ export function findWantedPackages({ facts, origins, models, parts, effects }: P
       const token = origins.tokens.get(id);
       return token.kind === 'external' ? token.shape.typeName !== null : origins.tokens.functionOf(id) !== null;
     });
-  const handsOn = (op: OpId): boolean => {
+  const argumentsOf = (op: OpId): readonly ValueId[] => {
     const call = facts.d.get(op);
-    for (let index = 0; index < facts.callCount.get(call); index++)
-      if (isHandedOn(facts.argument(call, index))) return true;
-    return false;
+    return Array.from({ length: facts.callCount.get(call) }, (_, index) => facts.argument(call, index));
   };
   const runsLater = (fn: FunctionId): boolean => parts.runners.get(fn)?.some((part) => part !== 0) === true;
   for (const fn of facts.functions) {
@@ -39,7 +37,10 @@ export function findWantedPackages({ facts, origins, models, parts, effects }: P
     for (const op of effects.ops.of(fn.id)) {
       const kind = facts.kind.get(op);
       if (isLater && kind !== Op.write) note(origins.tokensOf(facts.a.get(op)));
-      if (isCall(kind) && (isLater || handsOn(op))) note(origins.calleeTokens(op));
+      if (!isCall(kind)) continue;
+      if (isLater || argumentsOf(op).some(isHandedOn)) note(origins.calleeTokens(op));
+      // `Object.assign(exports, require('helpers'))`
+      for (const value of argumentsOf(op)) note(origins.tokensOf(value));
     }
   }
   for (const { value } of origins.callbacks) note(origins.tokensOf(value));
