@@ -1,9 +1,11 @@
 /**
  * The phases in order, nothing else: source files in, a program of fluxions out.
  */
+import { findLost } from './analyzer/find-lost.js';
+import { findWantedPackages } from './analyzer/find-wanted-packages.js';
 import { analyze } from './analyzer/index.js';
 import { loadConfig } from './analyzer/load-config.js';
-import { loadModules, type ModuleGraph } from './analyzer/load-modules.js';
+import { type LoadOptions, loadModules, type ModuleGraph } from './analyzer/load-modules.js';
 import { Models } from './analyzer/models.js';
 import { resolveEntry } from './analyzer/resolve-entry.js';
 import type { Precision } from './analyzer/trace-origins.js';
@@ -46,18 +48,59 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const graph = loadModules({ entry, cwd, given }, report);
-  const program = decide(graph, models, options.code ?? true);
+  const sources = { entry, cwd, given };
+  const withCode = options.code ?? true;
+  const graph = loadModules(sources, report);
+  const first = decide(graph, models, withCode);
+  const program = decideWithPackages(sources, first.wanted, models, withCode) ?? first.program;
   verifyProgram(program);
   return { program, diagnostics, folders: graph.folders };
 }
 
+/** Characters that a package may have: where everything is too much, the small ones may do. */
+const sizesOfPackages = [250_000, 50_000, 12_000];
+
+/** The same with the code of packages that have no model, as far as that helps; null where it does not. */
+function decideWithPackages(
+  sources: LoadOptions,
+  wanted: ReadonlySet<string>,
+  models: Models,
+  withCode: boolean,
+): FluxionProgram | null {
+  const unread = new Set<string>();
+  const isUnknown = (name: string): boolean => !models.isModelled(name);
+  const isWanted = (name: string, isAsked: boolean): boolean =>
+    (isAsked ? wanted.has(name) : isUnknown(name)) && !unread.has(name);
+  let before = '';
+  for (const mostOfOne of wanted.size === 0 ? [] : sizesOfPackages) {
+    const graph = loadModules({ ...sources, packages: { isWanted, isUnknown, mostOfOne } }, () => {});
+    if (!graph.facts.hasPackages) return null;
+    const read = graph.facts.modules.map(({ id }) => id).join();
+    if (read === before) continue;
+    before = read;
+    const pipeline = analyze(graph, models, 'calls');
+    if (pipeline === null) continue;
+    const { isLost, packages } = findLost(pipeline);
+    if (!isLost && packages.length === 0) return buildProgram(pipeline, withCode);
+    for (const name of packages) unread.add(name);
+  }
+  return null;
+}
+
+interface Decided {
+  readonly program: FluxionProgram;
+  /** Packages that had better be read. Where handlers may change anything all stay home, whatever else is known. */
+  readonly wanted: ReadonlySet<string>;
+}
+
 /** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */
-function decide(graph: ModuleGraph, models: Models, withCode: boolean): FluxionProgram {
+function decide(graph: ModuleGraph, models: Models, withCode: boolean): Decided {
   const loaded = graph.facts.mark();
-  const attempt = (precision: Precision): FluxionProgram | null => {
+  const attempt = (precision: Precision): Decided | null => {
     const pipeline = analyze(graph, models, precision);
-    return pipeline === null ? null : buildProgram(pipeline, withCode);
+    const program = pipeline === null ? null : buildProgram(pipeline, withCode);
+    if (pipeline === null || program === null) return null;
+    return { program, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };
   };
   const precise = attempt('calls');
   if (precise !== null) return precise;

@@ -272,5 +272,9 @@ function copyCall(facts: Facts, call: number, value: (id: ValueId) => ValueId): 
 }
 
 function copySeed(seed: TokenSeed, value: (id: ValueId) => ValueId, inside: (id: FunctionId) => FunctionId): TokenSeed {
-  return seed.kind === 'global' ? seed : { ...seed, value: value(seed.value), fn: inside(seed.fn) };
+  if (seed.kind === 'global') return seed;
+  const copy = { value: value(seed.value), fn: inside(seed.fn) };
+  if (seed.kind === 'object') return { ...seed, ...copy };
+  const guard = seed.guard === null ? null : { ...seed.guard, value: value(seed.guard.value) };
+  return { ...seed, ...copy, guard };
 }

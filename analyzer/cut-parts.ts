@@ -83,6 +83,7 @@ export interface CutInput {
   readonly ruptures: Ruptures;
   readonly effects: Effects;
   readonly outsiders: ReadonlySet<FunctionId>;
+  readonly mayRun: (fn: FunctionId) => boolean;
   readonly budget: Budget;
 }
 
@@ -163,6 +164,7 @@ class Cutter {
   readonly #ruptures: Ruptures;
   readonly #effects: Effects;
   readonly #inPlaceOf: (op: OpId) => readonly FunctionId[];
+  readonly #mayRun: (fn: FunctionId) => boolean;
   readonly #list: Part[] = [];
   readonly #byFunction = new Map<FunctionId, PartId>();
   readonly #lists = new Map<string, readonly FunctionId[]>();
@@ -184,6 +186,7 @@ class Cutter {
     this.#ruptures = input.ruptures;
     this.#effects = input.effects;
     this.#inPlaceOf = input.inPlaceOf;
+    this.#mayRun = input.mayRun;
     this.#outsideFunctions = input.outsiders;
     this.#budget = input.budget;
     this.#taken = taken;
@@ -229,7 +232,7 @@ class Cutter {
     for (const fn of inSourceOrder(this.#facts)) {
       const kind = callbacks.get(fn.id);
       if (kind !== undefined) this.#byFunction.set(fn.id, this.#add(kind, fn, 0, null));
-      if (fn.cuts.length > 0) this.#addRests(fn);
+      if (fn.cuts.length > 0 && this.#mayRun(fn.id)) this.#addRests(fn);
       if (this.#isTooMuch()) return false;
     }
     return true;

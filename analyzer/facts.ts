@@ -119,6 +119,8 @@ export interface FunctionFact {
   flags: number;
   /** Variables of plain parameters; a pattern has a value of its own. */
   readonly params: ValueId[];
+  /** Its `length`: parameters before the first that has a default or is a rest. */
+  arity: number;
   /** Index of the rest parameter, or -1. */
   rest: number;
   readonly self: ValueId;
@@ -144,6 +146,8 @@ export interface ModuleFact {
   id: ModuleId;
   readonly file: string;
   readonly text: string;
+  /** The package that it is a module of; null for the app's own. */
+  readonly owner: string | null;
   readonly kind: 'commonjs' | 'module';
   readonly top: FunctionId;
   /** CommonJS: the values of `module` and of the initial `exports`; ES modules: `exports` is the namespace. */
@@ -183,8 +187,15 @@ export interface VariableFact {
   readonly constant: boolean;
 }
 
+/** `value.length` compared with a number: it holds where the value can be a function of which it does. */
+export interface Guard {
+  readonly value: ValueId;
+  readonly test: '===' | '!==' | '<' | '>=' | '>' | '<=';
+  readonly count: number;
+}
+
 export type TokenSeed =
-  | { readonly kind: 'function'; readonly value: ValueId; readonly fn: FunctionId }
+  | { readonly kind: 'function'; readonly value: ValueId; readonly fn: FunctionId; readonly guard: Guard | null }
   | {
       readonly kind: 'object';
       readonly value: ValueId;
@@ -228,6 +239,8 @@ export class Facts {
 
   readonly functions: FunctionFact[] = [];
   readonly modules: ModuleFact[] = [];
+  /** Some modules are packages', not the app's own. */
+  hasPackages = false;
   readonly variables = new Map<ValueId, VariableFact>();
   /** Values of names that no module declares: one each for the whole program. */
   readonly globals = new Set<ValueId>();
@@ -331,6 +344,11 @@ export class Facts {
 
   fn(id: FunctionId): FunctionFact {
     return this.functions[id] as FunctionFact;
+  }
+
+  /** The function stands in the code of a package. */
+  isOfPackage(id: FunctionId): boolean {
+    return this.moduleOf(id).owner !== null;
   }
 
   moduleOf(id: FunctionId): ModuleFact {

@@ -19,14 +19,14 @@ export function findOutsiders(facts: Facts, origins: Origins, effects: Effects):
   const found = new Set<FunctionId>(origins.escaped);
   const implicit: { fn: FunctionId; holder: ValueId }[] = [];
   for (const fn of facts.functions) {
-    if (fn.parent !== -1 && effects.isEntry(fn.id)) found.add(fn.id);
+    if (fn.parent !== -1 && effects.isEntry(fn.id) && origins.mayRun(fn.id)) found.add(fn.id);
   }
   const kinds = facts.kind.entries();
   for (let op = 0; op < kinds.length; op++) {
     if (kinds[op] === Op.store) addStored(facts, origins, op, implicit);
     else if (isCall(kinds[op] as number)) addDefined(facts, origins, op, implicit);
   }
-  for (const { fn } of implicit) found.add(fn);
+  for (const { fn } of implicit) if (origins.mayRun(fn)) found.add(fn);
   return { functions: found, implicit };
 }
 

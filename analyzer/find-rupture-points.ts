@@ -309,6 +309,7 @@ class Finder {
     for (let op = 0; op < kinds.length; op++) {
       const kind = kinds[op];
       if (kind !== Op.call && kind !== Op.method && kind !== Op.construct) continue;
+      if (!this.#origins.mayRun(facts.owner.get(op))) continue;
       if (this.#modelled.has(op) || this.#origins.calleesOf(op).length > 0 || this.#isKnown(op)) continue;
       this.#inferOne(op);
     }

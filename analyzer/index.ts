@@ -36,6 +36,7 @@ export function withCoarseParts(pipeline: Pipeline): Pipeline {
 /** Work for what follows loading, each time that it is done. */
 const leastWork = 3_000_000;
 const workForOp = 80;
+const mostForPackages = 4_000_000;
 
 /**
  * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
@@ -44,8 +45,10 @@ const workForOp = 80;
 export function analyze(graph: ModuleGraph, models: Models, precision: Precision): Pipeline | null {
   const { facts } = graph;
   const source = new SourceText(facts);
-  const budget = new Budget(leastWork + workForOp * facts.kind.length, precision === 'calls');
-  const origins = traceOrigins(facts, graph.externals, graph.unloaded, models, budget, precision);
+  const work = leastWork + workForOp * facts.kind.length;
+  // Without packages there is a result already; more of one is not worth any time.
+  const budget = new Budget(facts.hasPackages ? Math.min(work, mostForPackages) : work, precision === 'calls');
+  const origins = traceOrigins(graph, models, budget, precision);
   if (budget.isGivenUp) return null;
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
@@ -57,7 +60,15 @@ export function analyze(graph: ModuleGraph, models: Models, precision: Precision
     const emitted = listeners.get(op);
     return emitted === undefined ? inPlace : [...inPlace, ...emitted];
   };
-  const cut: CutInput = { facts, inPlaceOf: runs, ruptures, effects, outsiders: outsiders.functions, budget };
+  const cut: CutInput = {
+    facts,
+    inPlaceOf: runs,
+    ruptures,
+    effects,
+    outsiders: outsiders.functions,
+    mayRun: origins.mayRun,
+    budget,
+  };
   const parts = cutParts(cut);
   if (budget.isGivenUp) return null;
   return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut };

@@ -18,11 +18,13 @@ import {
   tooDeep,
 } from '../diagnostics/catalogue.js';
 import type { Diagnostic, Report } from '../diagnostics/types.js';
-import { Facts, NOTHING, Op, type ValueId } from './facts.js';
+import { Facts, type ModuleFact, NOTHING, Op, type ValueId } from './facts.js';
+import { findLentPackages } from './find-lent-packages.js';
 import { listCandidates } from './list-candidates.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ParseFailure, parse } from './parse.js';
+import { PackageReader, packageModuleId, packageRootOf, type WantedPackages } from './read-packages.js';
 import { createResolver, type ModuleKind, type Resolution, type Resolver } from './resolve-specifier.js';
 
 /** A value that comes from outside the app's own modules. */
@@ -53,6 +55,8 @@ export interface ModuleGraph {
   readonly unloaded: readonly Unloaded[];
   /** Imported bindings by the variable that they are another name of. */
   readonly aliases: ReadonlyMap<ValueId, ValueId>;
+  /** Modules of packages that code which is not read may use as well. */
+  readonly lent: readonly ModuleFact[];
   /** Folder that module ids are relative to. */
   readonly root: string;
   /** Folders of which any module may be loaded: one more file there makes another program. */
@@ -65,6 +69,8 @@ export interface LoadOptions {
   readonly cwd: string;
   /** Texts that stand for what is on disk, which need not be there. By absolute, real path. */
   readonly given?: ReadonlyMap<string, string>;
+  /** Packages that are read where their code allows it; without it none is. */
+  readonly packages?: WantedPackages;
 }
 
 export function loadModules(options: LoadOptions, report: Report): ModuleGraph {
@@ -79,6 +85,8 @@ interface Pending {
   /** A failure here would have kept the original from starting. */
   readonly certain: boolean;
   readonly asked: Asked | null;
+  /** The package that it belongs to; null for the app's own. */
+  readonly owner: string | null;
 }
 
 interface Asked {
@@ -108,6 +116,9 @@ class Loader {
   readonly #report: Report;
   readonly #cwd: string;
   readonly #entry: string;
+  readonly #packages: PackageReader | null;
+  /** Folders of packages without a model that are not read. */
+  readonly #unread = new Set<string>();
 
   constructor(options: LoadOptions, report: Report) {
     this.#report = report;
@@ -115,10 +126,11 @@ class Loader {
     this.#entry = options.entry;
     this.#given = options.given ?? new Map();
     this.#resolver = createResolver(this.#given);
+    this.#packages = options.packages === undefined ? null : new PackageReader(this.#resolver, options.packages);
   }
 
   loadAll(): void {
-    const stack: Pending[] = [{ file: this.#entry, certain: true, asked: null }];
+    const stack: Pending[] = [{ file: this.#entry, certain: true, asked: null, owner: null }];
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
       if (this.#modules.has(next.file)) continue;
       const module = this.#load(next);
@@ -134,13 +146,15 @@ class Loader {
     const wanted: Pending[] = [];
     for (const load of [...module.loads, ...module.exportAlls]) {
       const resolution = this.#resolve(module, load);
-      if (resolution.kind !== 'file') continue;
-      const sure = certain && load.certain;
-      wanted.push({ file: resolution.path, certain: sure, asked: { module, load } });
+      const file = this.#fileOf(module, resolution);
+      if (file === null) continue;
+      const owner = resolution.kind === 'package' ? resolution.name : null;
+      const sure = certain && load.certain && owner === null;
+      wanted.push({ file, certain: sure, asked: { module, load }, owner });
     }
     for (const load of module.dynamicLoads) {
       for (const file of this.#candidates(module, load))
-        wanted.push({ file, certain: false, asked: { module, load: asRequest(load, file) } });
+        wanted.push({ file, certain: false, asked: { module, load: asRequest(load, file) }, owner: null });
     }
     return wanted;
   }
@@ -161,6 +175,18 @@ class Loader {
     return this.#resolver.resolve(load.specifier, module.fact.file, load.mode);
   }
 
+  /** The file of a module that is read. */
+  #fileOf(module: LoweredModule, resolution: Resolution): string | null {
+    if (resolution.kind === 'file') return resolution.path;
+    if (resolution.kind !== 'package' || !resolution.installed || this.#packages === null) return null;
+    return this.#packages.reads(resolution, module.fact.owner === null) ? resolution.path : null;
+  }
+
+  #moduleOf(module: LoweredModule, resolution: Resolution): LoweredModule | null | undefined {
+    const file = this.#fileOf(module, resolution);
+    return file === null ? undefined : this.#modules.get(file);
+  }
+
   /** The module, or null where it cannot be analysed and is taken as unknown. */
   #load(pending: Pending): LoweredModule | null {
     const { file } = pending;
@@ -172,7 +198,7 @@ class Loader {
     if (text === null) return null;
     try {
       const parsed = parse(text, kind);
-      return lowerModule(this.#facts, this.#scratch, { file, text }, parsed);
+      return lowerModule(this.#facts, this.#scratch, { file, text, owner: pending.owner }, parsed);
     } catch (error) {
       return this.#failed(pending, text, error);
     }
@@ -196,12 +222,13 @@ class Loader {
       const offset = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
       const diagnostic = invalidJson(this.#shown(pending.file), text, offset);
       if (pending.certain) throw new BadInput(diagnostic);
-      this.#report({ ...diagnostic, severity: 'warning' });
+      if (pending.owner === null) this.#report({ ...diagnostic, severity: 'warning' });
     }
     return null;
   }
 
   #failed(pending: Pending, text: string, error: unknown): null {
+    if (pending.owner !== null && error instanceof ParseFailure) return null;
     const isTooDeep = error instanceof RangeError && /call stack/i.test(error.message);
     if (isTooDeep || (error instanceof ParseFailure && error.tooDeep))
       throw new BadInput(tooDeep(this.#shown(pending.file)));
@@ -227,6 +254,7 @@ class Loader {
   #skip(pending: Pending, reason: string): null {
     const { asked } = pending;
     if (asked === null) throw new BadInput(entryUnreadable(this.#shown(pending.file), reason));
+    if (pending.owner !== null) return null;
     const { fact } = asked.module;
     const span = { file: this.#shown(fact.file), text: fact.text, start: asked.load.start, end: asked.load.end };
     this.#report(moduleSkipped(span, asked.load.specifier, reason));
@@ -259,11 +287,11 @@ class Loader {
       for (const load of module.loads) {
         if (load.late < 0) continue;
         const resolution = this.#resolve(module, load);
-        const target = resolution.kind === 'file' ? this.#modules.get(resolution.path) : undefined;
+        const target = this.#moduleOf(module, resolution);
         if (target != null) {
           const tops = [...this.#loadedBy([target], there)].map(({ fact }) => fact.top);
           this.#facts.lateLoads[load.late] = tops;
-        } else if (resolution.kind !== 'missing') {
+        } else if (resolution.kind !== 'missing' || module.fact.owner !== null) {
           // Of packages models tell what they do when they are loaded, and data does nothing.
           this.#facts.lateLoads[load.late] = [];
         }
@@ -277,7 +305,7 @@ class Loader {
     for (const module of found) {
       for (const load of [...module.loads, ...module.exportAlls]) {
         const resolution = load.certain ? this.#resolve(module, load) : null;
-        const target = resolution?.kind === 'file' ? this.#modules.get(resolution.path) : undefined;
+        const target = resolution === null ? undefined : this.#moduleOf(module, resolution);
         if (target != null && !there.has(target)) found.add(target);
       }
     }
@@ -286,15 +314,17 @@ class Loader {
 
   #linkLoad(module: LoweredModule, load: LoadRequest): void {
     const resolution = this.#resolve(module, load);
-    if (resolution.kind === 'core' || resolution.kind === 'package') {
-      this.#linkExternal(load, resolution);
+    const file = this.#fileOf(module, resolution);
+    const target = this.#moduleOf(module, resolution);
+    if (target != null) {
+      if (load.value !== NOTHING) this.#linkModule(module, load, target);
     } else if (resolution.kind === 'missing') {
       const span = this.#span(module, load);
       this.#unknown(module, load, moduleNotFound(span, load.specifier, resolution.reason));
+    } else if (resolution.kind === 'file' || (file !== null && this.#resolver.moduleKind(file) === 'json')) {
+      this.#linkUnanalysed(module, load, resolution.kind === 'core' ? '' : (file ?? ''));
     } else {
-      const target = this.#modules.get(resolution.path);
-      if (target == null) this.#linkUnanalysed(module, load, resolution.path);
-      else if (load.value !== NOTHING) this.#linkModule(module, load, target);
+      this.#linkExternal(load, resolution);
     }
   }
 
@@ -304,6 +334,8 @@ class Loader {
   }
 
   #linkExternal(load: LoadRequest, resolution: Extract<Resolution, { kind: 'core' | 'package' }>): void {
+    if (resolution.kind === 'package' && resolution.installed && this.#packages?.isUnknown(resolution.name) === true)
+      this.#unread.add(packageRootOf(resolution.path));
     if (load.value === NOTHING) return;
     const core = resolution.kind === 'core';
     this.#externals.push({
@@ -339,7 +371,7 @@ class Loader {
   }
 
   #unknown(module: LoweredModule, load: LoadRequest, diagnostic: Diagnostic): void {
-    this.#report(diagnostic);
+    if (module.fact.owner === null) this.#report(diagnostic);
     this.#unloaded.push({ value: load.value, module: module.fact.index, start: load.start, end: load.end, diagnostic });
   }
 
@@ -353,7 +385,7 @@ class Loader {
     }
     if (candidates.length > 0) return;
     const diagnostic = dynamicRequire(this.#span(module, load));
-    this.#report(diagnostic);
+    if (module.fact.owner === null) this.#report(diagnostic);
     this.#unloaded.push({ ...load, module: module.fact.index, diagnostic });
   }
 
@@ -390,8 +422,7 @@ class Loader {
     const own = target.exportBindings.get(name);
     if (own !== undefined) return this.#aliases.get(own) ?? own;
     for (const all of target.exportAlls) {
-      const resolution = this.#resolve(target, all);
-      const source = resolution.kind === 'file' ? this.#modules.get(resolution.path) : null;
+      const source = this.#moduleOf(target, this.#resolve(target, all));
       if (source == null) continue;
       if (source.fact.kind === 'commonjs')
         return this.#property(target, this.#property(target, source.fact.module, 'exports'), name);
@@ -402,9 +433,7 @@ class Loader {
   }
 
   #linkExportAll(module: LoweredModule, all: ExportAll): void {
-    const resolution = this.#resolve(module, all);
-    if (resolution.kind !== 'file') return;
-    const source = this.#modules.get(resolution.path);
+    const source = this.#moduleOf(module, this.#resolve(module, all));
     if (source == null) return;
     const from =
       source.fact.kind === 'module' ? source.fact.exports : this.#property(module, source.fact.module, 'exports');
@@ -425,14 +454,28 @@ class Loader {
     return value;
   }
 
+  #findLent(facts: readonly ModuleFact[]): readonly ModuleFact[] {
+    const lent = findLentPackages(this.#unread, this.#resolver);
+    return facts.filter(({ owner, file }) => owner !== null && lent.has(packageRootOf(file)));
+  }
+
   graph(): ModuleGraph {
-    const root = commonFolder(this.#order.map((module) => module.fact.file));
-    for (const { fact } of this.#order) fact.id = path.relative(root, fact.file).split(path.sep).join('/');
+    const facts = this.#order.map(({ fact }) => fact);
+    const root = commonFolder(facts.filter(({ owner }) => owner === null).map(({ file }) => file));
+    const ids = new Set<string>();
+    for (const fact of facts) {
+      fact.id =
+        fact.owner === null
+          ? path.relative(root, fact.file).split(path.sep).join('/')
+          : packageModuleId(fact.file, root, (id) => ids.has(id));
+      ids.add(fact.id);
+    }
     return {
       facts: this.#facts,
       externals: this.#externals,
       unloaded: this.#unloaded,
       aliases: this.#aliases,
+      lent: this.#facts.hasPackages ? this.#findLent(facts) : [],
       root,
       folders: [...this.#folders],
     };

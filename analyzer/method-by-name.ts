@@ -22,10 +22,20 @@ export function methodByName(
   if (facts.globals.has(receiver) && tokensOf(receiver).length === 0) return null;
   for (const id of tokensOf(receiver)) {
     const token = tokens.get(id);
-    if (token.kind === 'external' && models.isUnknown(token.shape)) return null;
+    if (token.kind === 'external' && models.isUnknown(token.shape)) {
+      // What is put on a request goes to other loops as data, or not at all: it has methods of the language.
+      if (!models.isOfOthers(token.shape) || !isPure(model)) return null;
+    }
     if (token.kind === 'object' && (token.type === 'Instance' || token.type === 'Prototype')) return null;
   }
   return takesOnlyCallbacksOf(facts, model, op, tokensOf, tokens) ? model : null;
+}
+
+/** It looks at its receiver, and that is all. */
+export function isPure(call: Call): boolean {
+  const { mutates = [], keeps = [], does = [], stateful = false, ruptures = [] } = call;
+  const isQuiet = mutates.length === 0 && keeps.length === 0 && does.length === 0 && !stateful;
+  return isQuiet && ruptures.every(({ kind }) => kind === 'sync');
 }
 
 /** Functions among the arguments are where the model has callbacks: `collection.find({}, fn)` is no `list.find(fn)`. */

@@ -24,7 +24,7 @@ export type Ref =
     }
   | { readonly kind: 'type'; readonly name: string };
 
-const deepest = 5;
+const deepest = 4;
 
 export class Models {
   readonly #packages = new Map<string, PackageModel>();
@@ -127,12 +127,14 @@ export class Models {
       return found;
     }
     // A package without a model: all that is known is the way there.
-    if (shape.member === null && shape.type === null && shape.package !== '') return this.#unknown(path, shape.package);
+    if (shape.member === null && shape.type === null && shape.package !== '')
+      return this.#ofOthers.has(shape) ? this.#unlisted(path, shape.package) : this.#unknown(path, shape.package);
     const others = shape.member?.others;
     if (others !== undefined) return this.#shape(path, shape.package, { call: others }, null);
     if (shape.type !== null || shape.member?.is !== undefined) return this.#inherited(shape, name);
     // `import x from 'commonjs'` gives the whole module.
     if (name === 'default') return shape;
+    if (shape.path === 'globalThis' || shape.path === 'global') return this.global(name);
     return shape.package === '' ? null : this.#unknown(path, shape.package);
   }
 
@@ -182,6 +184,8 @@ export class Models {
 
   /** `X.prototype`, for classes that extend X: an instance of what X constructs. */
   #prototype(shape: Shape): Shape | null {
+    const own = this.#ownMember(shape, 'prototype');
+    if (own !== null) return this.#fromMember(`${shape.path}.prototype`, shape.package, own);
     const made = shape.member?.construct?.returns;
     return made === undefined ? this.#unknown(`${shape.path}.prototype`, shape.package) : this.type(made);
   }
@@ -198,13 +202,20 @@ export class Models {
 
   /** What a call of something without a model gives. */
   result(shape: Shape, isNew: boolean): Shape {
-    return this.#unknown(isNew ? `new ${shape.path}` : `${shape.path}()`, shape.package);
+    const path = isNew ? `new ${shape.path}` : `${shape.path}()`;
+    return this.#ofOthers.has(shape) ? this.#unlisted(path, shape.package) : this.#unknown(path, shape.package);
+  }
+
+  /** Something that others put on a value of a package (`req.user.name`): what it is the package does not know either. */
+  isOfOthers(shape: Shape): boolean {
+    return this.#ofOthers.has(shape);
   }
 
   #unknown(path: string, owner: string): Shape {
-    // Paths are cut off, so that chains of calls in a loop end.
-    const steps = path.split(/[.(]/).length;
-    return this.#shape(steps > deepest ? `${owner}…` : path, owner, null, null);
+    // Paths are cut off, so that chains of calls in a loop end; what is behind that is all the same.
+    const end = `${owner}…`;
+    const isFar = path.split(/[.(]/).length > deepest || path.replace(/^new /, '').startsWith(end);
+    return this.#shape(isFar ? end : path, owner, null, null);
   }
 
   call(shape: Shape, isNew: boolean): Call | null {

@@ -19,7 +19,7 @@
  */
 import type { Budget } from './budget.js';
 import { type Facts, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
-import type { External, Unloaded } from './load-modules.js';
+import type { ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
 import { Calls } from './origins/calls.js';
 import { Contexts } from './origins/contexts.js';
@@ -49,21 +49,17 @@ export interface Origins {
   readonly callbacks: readonly CallbackUse[];
   /** Functions that code unknown to the analysis may call. */
   readonly escaped: ReadonlySet<FunctionId>;
+  /** False for functions of packages that nobody runs. */
+  mayRun(fn: FunctionId): boolean;
   /** For a call of a bound function: the receiver that it was bound to. */
   readonly receiverOf: ReadonlyMap<OpId, ValueId>;
 }
 
-export function traceOrigins(
-  facts: Facts,
-  externals: readonly External[],
-  unloaded: readonly Unloaded[],
-  models: Models,
-  budget: Budget,
-  precision: Precision,
-): Origins {
+export function traceOrigins(graph: ModuleGraph, models: Models, budget: Budget, precision: Precision): Origins {
+  const { facts } = graph;
   const flow = new TokenFlow(facts, models, budget);
-  const found = new Found();
-  new Solver(flow, found, precision).solve(externals, unloaded);
+  const found = new Found(facts);
+  new Solver(flow, found, precision).solve(graph);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
   for (const sets of [held, found.callees, found.inPlaceCallees]) sets.share();
@@ -75,6 +71,7 @@ export function traceOrigins(
     calleeTokens: (op) => held.get(found.calleeOf(op) || facts.a.get(op)),
     callbacks: found.callbacks,
     escaped: found.escaped,
+    mayRun: (fn) => found.isStarted(fn),
     receiverOf: found.receiverOf,
   };
 }
@@ -108,8 +105,9 @@ class Solver {
   }
 
   /** Solves; then takes what nobody in the program calls as called by someone unknown, and solves on. */
-  solve(externals: readonly External[], unloaded: readonly Unloaded[]): void {
-    this.#seeds.seed(externals, unloaded);
+  solve({ externals, unloaded, lent }: ModuleGraph): void {
+    this.#seeds.seed(externals, unloaded, lent);
+    this.#properties.startExports();
     this.#settle();
     for (let round = 0; round < 20 && !this.#flow.isGivenUp; round++) {
       const named = this.#outsideCalls.admitMethodNames();
@@ -125,6 +123,7 @@ class Solver {
 
   #findMore(): boolean {
     return (
+      this.#seeds.seedStarted() ||
       this.#properties.copyLateProperties() ||
       this.#properties.loadInherited() ||
       this.#calls.admitSuperCalls() ||
@@ -137,7 +136,7 @@ class Solver {
       case 'load':
         return this.#properties.load(token, use);
       case 'store':
-        return this.#properties.store(token, use.atom, use.from);
+        return this.#properties.storeBy(token, use);
       case 'keep':
         return this.#properties.keep(token, use.from);
       case 'copyProperties':
@@ -146,6 +145,12 @@ class Solver {
         return this.#properties.receive(token, use.receiver);
       case 'escape':
         return this.#properties.escape(token);
+      case 'start':
+        return this.#properties.start(token, use);
+      case 'guard':
+        return this.#seeds.passGuard(token, use);
+      case 'inherit':
+        return this.#outsideCalls.inherit(token, use.to);
       case 'throw':
         return this.#outsideCalls.throw(token);
       case 'await':

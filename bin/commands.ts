@@ -107,7 +107,7 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
     return { pieces: [], diagnostics };
   }
   const { program, diagnostics, folders } = await compileEntry(command, cwd, false);
-  const hashes = new Map(program.sources.map(({ file, text }) => [file, textHash(text)]));
+  const hashes = new Map([...program.sources, ...program.packages].map(({ file, text }) => [file, textHash(text)]));
   const others = [...(await otherInputs(command, cwd, [...hashes.keys()])), ...folders];
   cache.write(folder, { files: emitRunFiles(program, folder), hashes, others, begun });
   cache.prune(dirname(dirname(folder)));

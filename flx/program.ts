@@ -157,6 +157,8 @@ export interface FluxionProgram {
   readonly variables: readonly StateVariable[];
   readonly unresolved: readonly Unresolved[];
   readonly sources: readonly ModuleSource[];
+  /** Modules of packages that were read with the app's own. They are no part of the text, and are run as they are. */
+  readonly packages: readonly ModuleSource[];
   readonly cuts: readonly Cut[];
   /** Fluxions that some stream from a fluxion placed elsewhere reaches without a cut: there, whoever runs upstream runs them too. */
   readonly uncut: readonly FluxionId[];

@@ -29,7 +29,7 @@ function verifyModules(program: FluxionProgram): ReadonlySet<ModuleId> {
   const ids = program.modules.map((module) => module.id);
   const repeated = firstRepeated(ids);
   check(repeated === null, `module "${repeated}" is listed twice`);
-  return new Set([program.entry, ...ids]);
+  return new Set([program.entry, ...ids, ...program.packages.map(({ id }) => id)]);
 }
 
 function verifyMain(program: FluxionProgram): void {

@@ -1,7 +1,7 @@
 /**
  * What the names mean that every module has without importing them.
  *
- * `eval`, `Function`, `Proxy`, `Atomics`, `SharedArrayBuffer` and `WebAssembly` are left out: what they do is not in
+ * `eval`, calls of `Function`, `Proxy`, `Atomics`, `SharedArrayBuffer` and `WebAssembly` are left out: what they do is not in
  * the source, or not in what their arguments say.
  */
 import type { Members } from './build.js';
@@ -12,6 +12,11 @@ import { PERFORMANCE } from './node/perf-hooks.js';
 import { timerMembers } from './node/timers.js';
 import type { Member } from './types.js';
 
+/** What all values of such a type inherit from has their methods: `String.prototype.trim.call(x)`. */
+function prototype(type: string): Members {
+  return { prototype: { is: type } };
+}
+
 const OBJECT: Member = {
   call: { returns: 'argument 0' },
   construct: { returns: 'argument 0' },
@@ -20,6 +25,9 @@ const OBJECT: Member = {
     ...pure('getOwnPropertySymbols hasOwn is isExtensible isFrozen isSealed'),
     ...pure('values entries fromEntries getOwnPropertyDescriptor getOwnPropertyDescriptors', 'copy 0'),
     ...pure('create', 'copy -1'),
+    // The analyzer knows what an object inherits from.
+    ...pure('getPrototypeOf'),
+    ...prototype('Object'),
     ...calls('freeze seal preventExtensions', { mutates: [0], returns: 'argument 0' }),
     ...calls('assign defineProperty defineProperties setPrototypeOf', {
       mutates: [0],
@@ -52,6 +60,7 @@ const PROMISE: Member = {
     ...promising('race any', { returns: 'contents 0' }),
     try: { call: { ruptures: [sync(0, ['argument 1', 'argument 2'])], promise: true, returns: 'result 0' } },
     withResolvers: { call: { returns: 'PromiseWithResolvers' } },
+    ...prototype('Promise'),
   },
 };
 
@@ -68,6 +77,8 @@ const REFLECT: Member = {
   members: {
     ...pure('has ownKeys isExtensible'),
     ...pure('get', 'contents 0'),
+    ...pure('getPrototypeOf'),
+    ...pure('getOwnPropertyDescriptor', 'copy 0'),
     ...calls('set defineProperty deleteProperty setPrototypeOf preventExtensions', { mutates: [0], keeps: [-1] }),
   },
 };
@@ -78,7 +89,7 @@ const callable = (call: Member['call'], members: Members = {}): Member => ({
 });
 
 const PRIMITIVES: Members = {
-  String: callable({ returns: 'fresh' }, pure('fromCharCode fromCodePoint raw')),
+  String: callable({ returns: 'fresh' }, { ...pure('fromCharCode fromCodePoint raw'), ...prototype('String') }),
   Number: callable(
     { returns: 'fresh' },
     {
@@ -86,16 +97,18 @@ const PRIMITIVES: Members = {
       ...constants(
         'EPSILON MAX_SAFE_INTEGER MIN_SAFE_INTEGER MAX_VALUE MIN_VALUE NaN NEGATIVE_INFINITY POSITIVE_INFINITY',
       ),
+      ...prototype('Number'),
     },
   ),
-  Boolean: callable({ returns: 'fresh' }),
-  BigInt: { call: { returns: 'fresh' }, members: pure('asIntN asUintN') },
+  Boolean: callable({ returns: 'fresh' }, prototype('Boolean')),
+  BigInt: { call: { returns: 'fresh' }, members: { ...pure('asIntN asUintN'), ...prototype('BigInt') } },
   Symbol: {
     call: { returns: 'fresh' },
     members: {
       ...pure('for keyFor'),
       ...constants(`asyncIterator hasInstance isConcatSpreadable iterator match matchAll replace search species split
         toPrimitive toStringTag unscopables dispose asyncDispose`),
+      ...prototype('Symbol'),
     },
   },
   ...constants('NaN Infinity undefined'),
@@ -108,7 +121,11 @@ const ERRORS: Members = each(
   {
     call: { returns: 'Error', keeps: [-1] },
     construct: { returns: 'Error', keeps: [-1] },
-    members: { ...calls('captureStackTrace', { mutates: [0] }), ...pure('isError'), ...values('stackTraceLimit') },
+    members: {
+      ...calls('captureStackTrace', { mutates: [0] }),
+      ...pure('isError'),
+      ...values('stackTraceLimit'),
+    },
   },
 );
 
@@ -182,6 +199,8 @@ export const globals: { readonly [name: string]: Member } = {
   Array: ARRAY,
   Promise: PROMISE,
   Math: MATH,
+  // What it makes of text is not in the source.
+  Function: { members: prototype('Function') },
   // The analyzer takes what it gives for its target.
   Proxy: { construct: { returns: 'argument 0' } },
   Reflect: REFLECT,

@@ -222,6 +222,13 @@ export class Cell implements CellFacts {
     return declaredBy[low] === part;
   }
 
+  /** Of a server, start-up that goes on behind an `await` counts as start-up: it registers routes and listens. */
+  get isChangedBehindStartUp(): boolean {
+    return this.someTouch(
+      (touch) => touch.part !== 0 && touch.changes && !(this.isServer && this.startUp.has(touch.part)),
+    );
+  }
+
   get isChangedLater(): boolean {
     for (let touch = this.#first; touch !== null; touch = touch.next)
       if (touch.part !== 0 && touch.changes) return true;

@@ -10,6 +10,7 @@ import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import { type AwaitCut, type FunctionFact, FunctionFlag, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Cut, FluxionId } from '../flx/program.js';
+import type { Folds } from './fold-packages.js';
 import type { Placed } from './place-fluxions.js';
 import type { Messages } from './write-messages.js';
 
@@ -18,14 +19,18 @@ export function chooseCuts(
   placed: ReadonlyMap<PartId, Placed>,
   messages: Messages,
   names: ReadonlyMap<PartId, string>,
+  folds: Folds,
 ): ChosenCuts {
   const cuts = new Map<string, Cut>();
   const uncut = new Set<FluxionId>();
   for (const part of pipeline.parts.list) {
     for (const stream of part.streams) {
-      const elsewhere = stream.to.filter((to) => placed.get(to)?.placement !== placed.get(part.id)?.placement);
+      const elsewhere = stream.to.filter(
+        (to) => !folds.isFolded(to) && placed.get(to)?.placement !== placed.get(part.id)?.placement,
+      );
       if (elsewhere.length === 0) continue;
-      const found = stream.type === 'post' ? cutsOf(pipeline, part, stream, placed, messages, names) : [];
+      const isCuttable = stream.type === 'post' && !pipeline.facts.isOfPackage(stream.owner);
+      const found = isCuttable ? cutsOf(pipeline, part, stream, placed, messages, names) : [];
       for (const cut of found) cuts.set(`${cut.dest} ${cut.start}`, cut);
       for (const to of elsewhere) {
         const dest = names.get(to) as string;

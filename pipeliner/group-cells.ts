@@ -73,7 +73,8 @@ function uniteAliases({ pipeline, reach, cells }: Grouping, sets: DisjointCells)
   const changed = new Map<TokenId, Map<TokenId, Cell>>();
   const candidates = cells.filter((cell) => cell.tokens.length > 0 && cell.request === null && !cell.isLocal);
   for (const cell of candidates) {
-    if (cell.changed === 'nothing') continue;
+    // What start-up alone changes is the same for all that come later.
+    if (cell.changed === 'nothing' || (cell.origin === 'startup' && !cell.isChangedBehindStartUp)) continue;
     for (const { token, within } of reach.from(cell.tokens, cell.changed === 'within')) {
       const holders = changed.get(token);
       if (holders === undefined) changed.set(token, new Map([[within, cell]]));
@@ -123,7 +124,9 @@ function uniteUntraced(grouping: Grouping, sets: DisjointCells): void {
     if (cell.variable === null || cell.origin !== 'startup' || !isUntraced(pipeline, cell)) continue;
     for (const alias of pipeline.effects.aliases.get(cell.variable) ?? []) {
       const other = cellOf(alias);
-      if (other !== undefined && other.origin === 'startup') sets.unite(cell, other);
+      if (other === undefined || other.origin !== 'startup') continue;
+      // A server calls its app and changes nothing of it, whatever is done to the server.
+      if (!isListening(pipeline, cell) && !isListening(pipeline, other)) sets.unite(cell, other);
     }
   }
 }
@@ -133,4 +136,15 @@ function isUntraced(pipeline: Pipeline, cell: Cell): boolean {
     const token = pipeline.origins.tokens.get(id);
     return token.kind === 'unknown' || (token.kind === 'external' && token.site >= 0);
   });
+}
+
+/** It holds a server, whatever kind, and nothing else. */
+function isListening({ origins, models }: Pipeline, { tokens }: Cell): boolean {
+  return (
+    tokens.length > 0 &&
+    tokens.every((id) => {
+      const token = origins.tokens.get(id);
+      return token.kind === 'external' && models.extends(token.shape, 'net.Server');
+    })
+  );
 }

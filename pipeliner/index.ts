@@ -3,16 +3,26 @@
  * Gives:   FluxionProgram: every static decision is taken here.
  */
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
-import type { Facts, OpId } from '../analyzer/facts.js';
+import type { Facts, ModuleFact, OpId } from '../analyzer/facts.js';
 import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
-import type { Fluxion, FluxionProgram, Loc, Place, StateVariable, StreamFact, Unresolved } from '../flx/program.js';
+import type {
+  Fluxion,
+  FluxionProgram,
+  Loc,
+  ModuleSource,
+  Place,
+  StateVariable,
+  StreamFact,
+  Unresolved,
+} from '../flx/program.js';
 import { type Cell, type Group, type State, type Touch, Use, type UseKind } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
 import { type Decision, decideState } from './decide-state.js';
 import { findConnects } from './find-connects.js';
 import { Flows } from './flows.js';
+import { type Folds, foldPackages } from './fold-packages.js';
 import { listCaptures } from './list-captures.js';
 import { PassesOfParts } from './list-passes.js';
 import { listStreams } from './list-streams.js';
@@ -37,7 +47,8 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
   const tags = tagGroups(facts, state, decisions, parts.list);
   const names = nameFluxions(facts, parts.list);
   const messages = new Messages(facts, parts, state, decisions);
-  const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names });
+  const folds = foldPackages(pipeline);
+  const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names, folds });
   if (pipeline.budget.isGivenUp) return null;
   const code = withCode ? writeCode(facts, parts, names) : noCode;
   const contexts = listContexts(facts, decisions);
@@ -52,24 +63,28 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
     messages,
     code,
     contexts,
-    streamsOf,
+    streamsOf: (part) => folds.streams(part, streamsOf),
+    folds,
   };
+  const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
+  const own = facts.modules.filter(({ owner }) => owner === null);
   const entry = facts.modules[0]?.id ?? '';
   return {
     version: 1,
     entry,
-    modules: facts.modules.map((module) => ({ id: module.id, code: module.id === entry ? '' : code.ofModule(module) })),
-    fluxions: parts.list.map((part) => {
+    modules: own.map((module) => ({ id: module.id, code: module.id === entry ? '' : code.ofModule(module) })),
+    fluxions: fluxions.map((part) => {
       const { placement, reasons } = placed.get(part.id) ?? { placement: 'home', reasons: [] };
       return makeFluxion(builder, part, placement, reasons);
     }),
     variables: listVariables(builder),
     unresolved: listUnresolved(pipeline),
-    sources: facts.modules.map(({ id, file, kind, text, codeStart }) => ({ id, file, kind, text, codeStart })),
-    ...chooseCuts(pipeline, placed, messages, names),
+    sources: own.map(toSource),
+    packages: facts.modules.filter(({ owner }) => owner !== null).map(toSource),
+    ...chooseCuts(pipeline, placed, messages, names, folds),
     link: {
-      connects: parts.list.flatMap((part) => {
-        const packages = connectsOf(part);
+      connects: fluxions.flatMap((part) => {
+        const packages = [...new Set([part, ...folds.within(part)].flatMap(connectsOf))].sort();
         return packages.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), packages }];
       }),
       repeatable: pipeline.models.repeatable(),
@@ -77,10 +92,9 @@ export function buildProgram(pipeline: Pipeline, withCode: boolean): FluxionProg
         pipeline.models.wraps(name),
       ),
       passes: listPasses(builder, placed),
-      captures: [...listCaptures(pipeline)].map(([part, variables]) => ({
-        fluxion: nameOf(builder, part.id),
-        variables,
-      })),
+      captures: [...listCaptures(pipeline)]
+        .filter(([part]) => !folds.isFolded(part.id))
+        .map(([part, variables]) => ({ fluxion: nameOf(builder, part.id), variables })),
     },
   };
 }
@@ -91,10 +105,22 @@ function listPasses(
 ): FluxionProgram['link']['passes'] {
   const passes = new PassesOfParts(builder.pipeline);
   return builder.pipeline.parts.list.flatMap((part) => {
-    if (placed.get(part.id)?.placement !== 'replicated') return [];
-    const passing = passes.of(part);
+    if (placed.get(part.id)?.placement !== 'replicated' || builder.folds.isFolded(part.id)) return [];
+    const within = builder.folds.within(part);
+    const all = [part, ...within].map((each) => passes.of(each));
+    // Of a listener in a package's code nobody else is told that it waits for the end of the response.
+    const isUnclear = all.includes(null) || (all.some((each) => each?.length !== 0) && within.some(waitsForEnd));
+    const passing = isUnclear ? null : all.flatMap((each) => each ?? []);
     return passing?.length === 0 ? [] : [{ fluxion: nameOf(builder, part.id), passing }];
   });
+}
+
+function waitsForEnd({ entry }: Part): boolean {
+  return /^(finish|prefinish|close)$/.test(entry?.point?.label ?? '');
+}
+
+function toSource({ id, file, kind, text, codeStart }: ModuleFact): ModuleSource {
+  return { id, file, kind, text, codeStart };
 }
 
 interface Builder {
@@ -107,6 +133,7 @@ interface Builder {
   readonly code: ProgramCode;
   readonly contexts: ReadonlyMap<PartId, readonly string[]>;
   readonly streamsOf: (part: Part) => readonly PartStream[];
+  readonly folds: Folds;
 }
 
 function nameOf(builder: Builder, part: PartId): string {
@@ -128,7 +155,7 @@ function makeFluxion(
     at: placeOf(builder, part),
     placement,
     reasons,
-    code: builder.code.ofPart(part),
+    code: builder.pipeline.facts.isOfPackage(part.fn.id) ? '' : builder.code.ofPart(part),
   };
 }
 
@@ -254,7 +281,8 @@ function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: str
   if (module === undefined || cell.name === '' || cell.origin === 'outside') return null;
   // Made in one part and used in another, or handed to a request's first part.
   if (cell.origin === 'flow' && cell.request === null && !cell.isUsedElsewhere) return null;
-  const touches = touchesOf(cell, (part) => isPartOf(builder, cell, decision, part));
+  const isShown = (part: PartId): boolean => !builder.folds.isFolded(part) && isPartOf(builder, cell, decision, part);
+  const touches = touchesOf(cell, isShown);
   if (touches.length === 0) return null;
   const parts = touches.map(({ part }) => part);
   const isReply = decision.kind === 'stream' && tag !== null;
@@ -304,7 +332,8 @@ function inSourceOrder(facts: Facts, ops: OpId[]): readonly OpId[] {
 
 function listUnresolved(pipeline: Pipeline): Unresolved[] {
   const { facts, graph, ruptures } = pipeline;
-  const calls = ruptures.unresolved.map((point) => {
+  const isOwn = ({ module }: { module: number }): boolean => facts.modules[module]?.owner === null;
+  const calls = ruptures.unresolved.filter(isOwn).map((point) => {
     const module = facts.modules[point.module];
     const diagnostic = callbackUnresolved(null, point.reason);
     return {
@@ -315,7 +344,7 @@ function listUnresolved(pipeline: Pipeline): Unresolved[] {
       lift: diagnostic.lift,
     };
   });
-  const loads = graph.unloaded.map(({ module, start, diagnostic }) => {
+  const loads = graph.unloaded.filter(isOwn).map(({ module, start, diagnostic }) => {
     const fact = facts.modules[module];
     return {
       callee: 'require',

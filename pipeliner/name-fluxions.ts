@@ -73,7 +73,8 @@ class Namer {
   #makeStem(part: Part): string {
     if (part.kind === 'main') return 'main';
     if (part.kind === 'rest') return `${this.#ownerStem(part)}_${this.#awaited(part)}`;
-    const own = word(part.fn.name);
+    // What a package calls the function that it makes for every route says nothing of any of them.
+    const own = this.#facts.isOfPackage(part.fn.id) ? '' : word(part.fn.name);
     if (own !== '' && own !== 'default') return own;
     if (part.entry === null) return `${this.#placeStem(part)}callback`;
     return this.#fromStream(part.entry.from, part.entry);

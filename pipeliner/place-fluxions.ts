@@ -48,6 +48,7 @@ import type { Place, Placement, Reason } from '../flx/program.js';
 import { type Cell, type Group, type State, Use } from './cells.js';
 import type { Decision } from './decide-state.js';
 import type { Flows } from './flows.js';
+import type { Folds } from './fold-packages.js';
 import { LateLoads } from './late-loads.js';
 import type { Messages } from './write-messages.js';
 
@@ -63,6 +64,7 @@ export interface PlacingInput {
   readonly decisions: ReadonlyMap<Group, Decision>;
   readonly messages: Messages;
   readonly names: ReadonlyMap<PartId, string>;
+  readonly folds: Folds;
 }
 
 export function placeFluxions(input: PlacingInput): ReadonlyMap<PartId, Placed> {
@@ -394,11 +396,30 @@ class Placer {
       }
     }
     for (let changed = true; changed; ) {
-      changed = false;
+      changed = this.#takeInAll();
       for (const bond of this.#bonds)
         if (this.#pull(bond.left, bond.right, bond.name) || this.#pull(bond.right, bond.left, bond.name))
           changed = true;
     }
+  }
+
+  /** What keeps a part of a package's code keeps whoever goes on with it, as nothing is cut there. */
+  #takeInAll(): boolean {
+    let changed = false;
+    for (const part of this.#input.pipeline.parts.list)
+      for (const within of this.#input.folds.within(part)) if (this.#takeIn(part, within)) changed = true;
+    return changed;
+  }
+
+  #takeIn(part: Part, within: Part): boolean {
+    const own = this.#own.get(part.id);
+    const there = this.#own.get(within.id);
+    if (part.id === 0 || own === undefined || there === undefined || rank[own.placement] >= rank[there.placement])
+      return false;
+    own.placement = 'home';
+    const told = new Set(own.reasons.map(({ message }) => message));
+    own.reasons.push(...there.reasons.filter(({ message }) => !told.has(message)).slice(0, mostReasons));
+    return true;
   }
 
   /** `part` goes where `other` has to be. */

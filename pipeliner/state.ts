@@ -162,6 +162,8 @@ class Collector {
     if (this.#part.id === outsiders && cell.origin === 'flow') return;
     // `exports.x = …` at the top of a module declares.
     if (this.#part.id === 0 && kind === Effect.mutate && this.#isModuleObject(cell)) return;
+    // A package has itself in hands anyway.
+    if (this.#part.id === 0 && kind === Effect.hand && this.#isPackage(cell)) return;
     const part = this.#part.id === 0 && kind === Effect.hand ? outsiders : this.#part.id;
     const use = useOf(kind, deep);
     if (kind === Effect.hand || (kind !== Effect.read && deep)) cell.changed = 'within';
@@ -173,6 +175,16 @@ class Collector {
     }
     if (own) touch.direct = true;
     if (use !== null) touch.add(use, op);
+  }
+
+  #isPackage({ tokens }: Cell): boolean {
+    return tokens.length > 0 && tokens.every((id) => this.#isModule(id));
+  }
+
+  /** A module, or what a compiler's helper makes of one. */
+  #isModule(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'external' ? token.site === -1 : token.kind === 'object' && token.type === 'Namespace';
   }
 
   // --------------------------------------------------------------------------------------- implicit calls

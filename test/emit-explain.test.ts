@@ -62,7 +62,7 @@ function shared(name: string, tag: string, fluxions: string, writes: string, rea
   };
 }
 
-const NO_CODE = { sources: [], cuts: [], uncut: [], link: noLinkFacts };
+const NO_CODE = { sources: [], packages: [], cuts: [], uncut: [], link: noLinkFacts };
 
 function program(
   fluxions: readonly Fluxion[],

@@ -109,6 +109,7 @@ function program(stages: readonly Stage[], entry = 'app.js'): FluxionProgram {
     })),
     unresolved: [],
     sources: [],
+    packages: [],
     cuts: [],
     uncut: [],
     link: noLinkFacts,

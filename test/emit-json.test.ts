@@ -87,6 +87,7 @@ const paper: FluxionProgram = {
   unresolved: [
     { callee: 'app.post', loc: at(9, 1), code: 'analyzer/callback-unresolved', reason: 'computed', lift: 'name it' },
   ],
+  packages: [],
   sources: [
     { id: 'app.js', file: '/home/me/app.js', kind: 'commonjs', text: 'secret source', codeStart: 0 },
     { id: 'count.js', file: '/home/me/count.js', kind: 'commonjs', text: 'secret source', codeStart: 0 },
@@ -193,7 +194,7 @@ test('a program comes out with the documented keys, in their order', (t) => {
 });
 
 test('the same program gives the same bytes, whatever the order of the keys in memory', (t) => {
-  const { unresolved, variables, fluxions, modules, entry, version, sources, cuts, uncut, link } = paper;
+  const { unresolved, variables, fluxions, modules, entry, version, sources, packages, cuts, uncut, link } = paper;
   const reversed = fluxions.map(
     ({ streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code }) => {
       return { streams, reasons, placement, context, tags, kind, id, at: { column, line, module }, code };
@@ -204,6 +205,7 @@ test('the same program gives the same bytes, whatever the order of the keys in m
     uncut,
     link,
     sources,
+    packages,
     unresolved,
     variables,
     fluxions: reversed,
@@ -245,6 +247,7 @@ test('an empty program is still a document', (t) => {
     variables: [],
     unresolved: [],
     sources: [],
+    packages: [],
     cuts: [],
     uncut: [],
     link: noLinkFacts,

@@ -165,6 +165,7 @@ function program(entry: string, texts: { readonly [id: string]: string }, root =
     variables: [],
     unresolved: [],
     sources,
+    packages: [],
     cuts: [],
     uncut: [],
     link: noLinkFacts,

@@ -62,6 +62,7 @@ const count: StateVariable = {
 
 const wellFormed: FluxionProgram = {
   sources: [],
+  packages: [],
   cuts: [],
   uncut: [],
   link: noLinkFacts,

@@ -11,7 +11,7 @@ const MAY_IMPORT: { readonly [folder: string]: RegExp } = {
   models: /^$/,
   diagnostics: /^$/,
   flx: /^diagnostics\//,
-  runtime: /^(diagnostics\/|flx\/(program|run-manifest)\.)/,
+  runtime: /^(diagnostics\/|flx\/(program|run-manifest|link-report)\.)/,
 };
 
 const root = findRoot(dirname(fileURLToPath(import.meta.url)));

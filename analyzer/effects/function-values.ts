@@ -13,7 +13,7 @@ import type { EffectList } from './effect-list.js';
 import { Effect } from './kinds.js';
 import type { Summary } from './summary.js';
 
-const mostRoots = 120;
+const mostRoots = 500;
 const noRoots: readonly RootId[] = [];
 
 /** What a value is, in bits. */

@@ -4,6 +4,7 @@
  * Reads:   models, origins, rupture points.
  * Gives:   effects on arguments and receiver; what the result is; which functions the call may run.
  */
+import { isBuiltin } from 'node:module';
 import type { Call } from '../../models/types.js';
 import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
@@ -56,7 +57,7 @@ export class OutsideEffects {
         continue;
       }
       const model = this.#models.call(shape, isNew);
-      if (model === null) unknown = true;
+      if (model === null || this.#changesListed(op, model)) unknown = true;
       else this.#applyModel(op, model, token.kind === 'bound' ? token.receiver : receiver, to);
       known ||= model !== null;
     }
@@ -66,6 +67,15 @@ export class OutsideEffects {
       else this.#callUnknown(op, receiver, to);
     }
     if (this.#values.recording && !(isInside && !unknown)) this.#noteExecuted(op);
+  }
+
+  /** `Object.assign.apply(null, list)`: what is changed is in a list. */
+  #changesListed(op: OpId, { mutates = [] }: Call): boolean {
+    return this.#indirectly(op) === 'apply' && mutates.some((target) => target !== 'this');
+  }
+
+  #indirectly(op: OpId): string | null {
+    return this.#origins.receiverOf.has(op) ? this.#facts.atomName(this.#facts.c.get(op)) : null;
   }
 
   /** `handler.bind(this)` and `list.push.bind(list)` run nothing. */
@@ -112,11 +122,24 @@ export class OutsideEffects {
     );
   }
 
+  /** The same of the language, or of Node. */
+  #isOfPlatform(receiver: ValueId): boolean {
+    return (
+      this.#isNamespace(receiver) &&
+      this.#origins.tokensOf(receiver).every((id) => {
+        const token = this.#origins.tokens.get(id);
+        return token.kind === 'external' && (token.shape.package === '' || isBuiltin(token.shape.package));
+      })
+    );
+  }
+
   #argumentsOf(op: OpId): readonly ValueId[] {
     const call = this.#facts.d.get(op);
     const count = this.#facts.callCount.get(call);
     const args: ValueId[] = [];
-    for (let index = 0; index < count; index++) args.push(this.#facts.argument(call, index));
+    // The first of `fn.call(receiver, …)` is none.
+    for (let index = this.#indirectly(op) === null ? 0 : 1; index < count; index++)
+      args.push(this.#facts.argument(call, index));
     return args;
   }
 
@@ -165,7 +188,8 @@ export class OutsideEffects {
     this.#changes.effect(Effect.unknown, -1, op, op);
     const call = this.#facts.d.get(op);
     this.#changes.change(Effect.hand, receiver, op);
-    this.#values.addSelf(to, this.#values.contentsOf(receiver));
+    // What `Object` or `path` gives is no part of it; where nobody knows what it is, who changes it stays home.
+    if (!this.#isOfPlatform(receiver)) this.#values.addSelf(to, this.#values.contentsOf(receiver));
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
       const value = this.#facts.argument(call, index);
       this.#changes.change(Effect.hand, value, op);

@@ -9,6 +9,7 @@ import {
   type FunctionFact,
   FunctionFlag,
   type FunctionId,
+  type Guard,
   NOTHING,
   Op,
   type TryRange,
@@ -33,6 +34,8 @@ export interface FunctionState {
   lastAwait: { readonly start: number; readonly argument: es.Expression | null } | null;
   /** Depth of statements that may not be executed. */
   conditional: number;
+  /** The test that what is lowered now stands behind. */
+  guard: Guard | null;
 }
 
 export interface LoadRequest {
@@ -340,6 +343,7 @@ export class LoweringContext {
       parentSegment: parent === null ? 0 : parent.segment,
       module: this.moduleIndex,
       params: [],
+      arity: 0,
       rest: -1,
       list: NOTHING,
       self: facts.newValue(),
@@ -369,6 +373,7 @@ export class LoweringContext {
       tries: [],
       lastAwait: null,
       conditional: 0,
+      guard: null,
     };
     body();
     this.state = outer;

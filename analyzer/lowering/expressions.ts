@@ -7,6 +7,8 @@ import { FunctionFlag, NOTHING, Op, Opaque, type ValueId } from '../facts.js';
 import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerClass, lowerFunction } from './functions.js';
+import { behindTest } from './guards.js';
+import { lowerInterop } from './interop.js';
 import { lowerImportCall, lowerRequire } from './modules.js';
 import { assignMember, bindPattern, globalNamed, keyName, patternName, propertyName } from './patterns.js';
 
@@ -118,6 +120,8 @@ function lowerCall(context: LoweringContext, node: es.SimpleCallExpression): Val
   if (callee.type === 'Super') return lowerSuperCall(context, node);
   const required = lowerRequire(context, node);
   if (required !== null) return required;
+  const imported = lowerInterop(context, node);
+  if (imported !== null) return imported;
   const target = unwrapChain(callee);
   if (target.type === 'MemberExpression' && target.object.type !== 'Super')
     return lowerMethodCall(context, node, target);
@@ -286,12 +290,18 @@ function lowerConditional(context: LoweringContext, node: es.ConditionalExpressi
   lowerExpression(context, node.test);
   context.aside(() => {
     let branch: es.Expression = node;
+    let last = node.test;
     while (branch.type === 'ConditionalExpression') {
       if (branch !== node) lowerExpression(context, branch.test);
-      context.copy(lowerExpression(context, branch.consequent, name), result, offset(branch.consequent));
+      const { test, consequent } = branch;
+      const give = (value: es.Expression): void =>
+        context.copy(lowerExpression(context, value, name), result, offset(value));
+      behindTest(context, test, true, () => give(consequent));
+      last = test;
       branch = branch.alternate;
     }
-    context.copy(lowerExpression(context, branch, name), result, offset(branch));
+    const rest = branch;
+    behindTest(context, last, false, () => context.copy(lowerExpression(context, rest, name), result, offset(rest)));
   });
   return result;
 }

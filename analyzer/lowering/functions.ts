@@ -28,7 +28,7 @@ export function lowerFunction(
     },
     context.state,
   );
-  context.facts.seeds.push({ kind: 'function', value: fact.self, fn: fact.id });
+  context.facts.seeds.push({ kind: 'function', value: fact.self, fn: fact.id, guard: context.state.guard });
   context.inside(fact, () => {
     context.declareVariables(node, fact);
     bindOwnName(context, node, fact);
@@ -61,6 +61,8 @@ function bindOwnName(context: LoweringContext, node: es.Function, fact: Function
 }
 
 function bindParameters(context: LoweringContext, params: readonly es.Pattern[], fact: FunctionFact): void {
+  const first = params.findIndex(({ type }) => type === 'AssignmentPattern' || type === 'RestElement');
+  fact.arity = first === -1 ? params.length : first;
   for (const [index, param] of params.entries()) {
     if (param.type === 'RestElement') fact.rest = index;
     const plain = param.type === 'RestElement' ? param.argument : param;
@@ -98,7 +100,7 @@ export function lowerClass(context: LoweringContext, node: es.Class, name: strin
   const className = node.id?.name ?? name;
   context.superclasses.push({ value: superclass, isStatic: false });
   const fact = lowerConstructor(context, node, own, className);
-  context.facts.seeds.push({ kind: 'function', value: fact.self, fn: fact.id });
+  context.facts.seeds.push({ kind: 'function', value: fact.self, fn: fact.id, guard: context.state.guard });
   context.facts.classes.set(fact.id, { superclass });
   context.copy(fact.self, context.innerName(node), offset(node));
   lowerMembers(context, node, fact);

@@ -31,13 +31,14 @@ export class LoweringScratch {
 export function lowerModule(
   facts: Facts,
   scratch: LoweringScratch,
-  source: { readonly file: string; readonly text: string },
+  source: { readonly file: string; readonly text: string; readonly owner: string | null },
   parsed: Parsed,
 ): LoweredModule {
   const { tree, scopes, kind } = parsed;
   const context = new LoweringContext({
     facts,
-    ...source,
+    file: source.file,
+    text: source.text,
     kind,
     moduleIndex: facts.modules.length,
     scopes: scopes.scopes,
@@ -67,6 +68,7 @@ export function lowerModule(
     codeStart: codeStart(source.text, tree.body as readonly { directive?: string; range?: [number, number] }[]),
   };
   facts.modules.push(fact);
+  if (source.owner !== null) facts.hasPackages = true;
   const { loads, dynamicLoads, exportAlls, exportBindings } = context;
   return { fact, loads, dynamicLoads, exportAlls, exportBindings };
 }

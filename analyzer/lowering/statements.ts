@@ -8,6 +8,7 @@ import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
 import { lowerClass, lowerFunction } from './functions.js';
+import { behindTest } from './guards.js';
 import { lowerExportDeclaration, lowerImport } from './modules.js';
 import { bindPattern, patternName } from './patterns.js';
 
@@ -282,14 +283,16 @@ function lowerThrow(context: LoweringContext, node: es.ThrowStatement): void {
 /** `else if` chains can be thousands long in generated code: walked by loop. */
 function lowerIf(context: LoweringContext, node: es.IfStatement): void {
   let current: es.Statement | null | undefined = node;
+  let last = node;
   while (current?.type === 'IfStatement') {
     const branch: es.IfStatement = current;
     lowerExpression(context, branch.test);
-    context.aside(() => lowerBranch(context, branch.consequent));
+    context.aside(() => behindTest(context, branch.test, true, () => lowerBranch(context, branch.consequent)));
+    last = branch;
     current = branch.alternate;
   }
-  const last = current;
-  if (last) context.aside(() => lowerBranch(context, last));
+  const rest = current;
+  if (rest) context.aside(() => behindTest(context, last.test, false, () => lowerBranch(context, rest)));
 }
 
 /** A sloppy-mode `if (x) function f() {}` declares f as well. */

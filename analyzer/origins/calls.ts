@@ -119,8 +119,20 @@ export class Calls {
       return;
     }
     this.#found.receiverOf.set(view.op, receiver);
+    this.#noteIndirect(view.op, id);
     const args = name === 'call' ? view.args.slice(1) : [this.#flow.contents(view.args[1] ?? NOTHING, view.op)];
     this.call(id, { ...view, receiver, args, spread: name === 'call' ? view.spread - 1 : 0 });
+  }
+
+  /** Of what comes from outside the callee is told as such, not by what its own `call` does. */
+  #noteIndirect(op: OpId, id: TokenId): void {
+    if (op < 0 || this.#tokens.get(id).kind !== 'external') return;
+    let all = this.#found.calleesOfAll.get(op);
+    if (all === undefined) {
+      this.#found.calleesOfAll.set(op, (all = this.#facts.newValue()));
+      this.#flow.edge(this.#found.calleeValue.get(op) ?? NOTHING, all);
+    }
+    this.#flow.add(all, id);
   }
 
   /** A function that is bound already keeps its receiver; and `f = f.bind(…)` in a loop must not give ever new functions. */
@@ -168,6 +180,7 @@ export class Calls {
     const fnId = fn.id;
     if (view.op >= 0) this.#found.callees.add(view.op, fnId);
     this.#found.called.add(fnId);
+    this.#found.start(fnId);
     this.#passArguments(fn, view.args, view.spread);
     const isArrow = (fn.flags & FunctionFlag.arrow) !== 0;
     if (view.isNew) this.#construct(id, fn, view);
@@ -276,6 +289,7 @@ export class Calls {
       rupture.kind === 'sync' ? this.#contexts.forRearranged(this.#facts.fn(called), op) : this.#facts.fn(called);
     const fnId = fn.id;
     this.#found.called.add(fnId);
+    this.#found.start(fnId);
     const bound = token.kind === 'bound' ? token.args : [];
     const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
     const params = (isErrorHandler ? rupture.errorParams : rupture.params) ?? [];
@@ -304,13 +318,16 @@ export class Calls {
 
   inPlace(id: TokenId, use: Extract<Use, { kind: 'inPlace' }>): void {
     const fn = this.#tokens.functionOf(id);
-    if (fn !== null) this.#flow.edge(this.#facts.fn(fn).result, use.result);
+    if (fn === null) return;
+    this.#found.start(fn);
+    this.#flow.edge(this.#facts.fn(fn).result, use.result);
   }
 
   admitUnknownCallers(): boolean {
     let found = false;
     for (const fn of this.#facts.functions) {
       if (this.#found.called.has(fn.id) && !this.#found.escaped.has(fn.id)) continue;
+      if (!this.#found.isStarted(fn.id)) continue;
       for (const param of fn.params) if (this.#flow.add(param, UNKNOWN)) found = true;
     }
     return found;

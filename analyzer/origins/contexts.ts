@@ -47,14 +47,13 @@ export class Contexts {
     const { op } = view;
     if (op < 0) return fn;
     const caller = this.#facts.fn(this.#facts.owner.get(op));
-    if ((fn.flags & FunctionFlag.wrapper) !== 0) {
-      // A wrapper that calls itself from its copies would be copied for ever.
-      const isNested = caller.id !== caller.origin && this.#isWithin(caller, fn);
-      return this.#copyFor(fn, op, isNested ? deepest : this.#depth(caller));
-    }
+    // What calls itself goes on in the same copy: each level would bring as many objects again.
+    if ((fn.flags & FunctionFlag.wrapper) !== 0)
+      return this.#around(caller, fn) ?? this.#copyFor(fn, op, this.#depth(caller));
     if (!this.areAllCallsTold) return fn;
-    if (makesInstance(fn, view) || (isFactory(fn) && this.isGivenAny(view)))
-      return this.#copyFor(fn, op, this.#depth(caller));
+    if (makesInstance(fn, view)) return this.#copyFor(fn, op, this.#depth(caller));
+    if (isFactory(fn) && this.isGivenAny(view))
+      return this.#around(caller, fn) ?? this.#copyFor(fn, op, this.#depth(caller));
     if (view.spread >= 0 || view.rearranged === true) return this.forRearranged(fn, op);
     if (view.only === undefined) return this.forRearranged(fn, direct);
     if (view.only === UNKNOWN || !isToldApart(this.#facts, fn)) return fn;
@@ -114,11 +113,12 @@ export class Contexts {
     return copy;
   }
 
-  #isWithin(caller: FunctionFact, fn: FunctionFact): boolean {
+  /** The copy of `fn` that the caller stands in. */
+  #around(caller: FunctionFact, fn: FunctionFact): FunctionFact | null {
     for (let at: FunctionFact | undefined = caller; at !== undefined; at = this.#facts.functions[at.parent]) {
-      if (at.origin === fn.origin) return true;
+      if (at.origin === fn.origin) return at;
     }
-    return false;
+    return null;
   }
 }
 

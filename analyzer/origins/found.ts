@@ -1,7 +1,7 @@
 /**
  * What is found besides tokens: who calls what.
  */
-import { type FunctionId, NOTHING, type OpId, type ValueId } from '../facts.js';
+import { type Facts, type FunctionId, NOTHING, type OpId, type ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
 import { IntSets } from '../sets.js';
 import type { CallbackUse } from './uses.js';
@@ -19,6 +19,25 @@ export class Found {
   readonly escaped = new Set<FunctionId>();
   readonly called = new Set<FunctionId>();
   readonly receiverOf = new Map<OpId, ValueId>();
+  /** Functions of packages that run, or may, in the order in which that was found. */
+  readonly started: FunctionId[] = [];
+  readonly #started = new Set<FunctionId>();
+  readonly #facts: Facts;
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  /** What nobody is seen to run of a package does not run: nobody but the program has it. */
+  start(fn: FunctionId): void {
+    if (this.#started.has(fn) || !this.#facts.isOfPackage(fn)) return;
+    this.#started.add(fn);
+    this.started.push(fn);
+  }
+
+  isStarted(fn: FunctionId): boolean {
+    return this.#started.has(fn) || this.#facts.fn(fn).parent === -1 || !this.#facts.isOfPackage(fn);
+  }
 
   /** What holds all that a method call calls; 0 for other ops. */
   calleeOf(op: OpId): ValueId {

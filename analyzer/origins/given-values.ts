@@ -181,12 +181,14 @@ export class GivenValues {
   #define(view: CallView): void {
     const target = view.args[0] ?? NOTHING;
     const descriptor = view.args[2] ?? NOTHING;
+    const key = this.#facts.strings.get(view.args[1] ?? NOTHING);
+    const property = key === undefined ? ANY_PROPERTY : this.#facts.atom(key);
     for (const name of ['value', 'get']) {
       const value = this.#facts.newValue();
       const given = name === 'get' ? this.#facts.newValue() : value;
       const atom = this.#facts.atom(name);
       this.#flow.use(descriptor, { kind: 'load', atom, to: value, receiver: NOTHING, op: -1 });
-      this.#flow.use(target, { kind: 'store', atom: ANY_PROPERTY, from: given, op: -1 });
+      this.#flow.use(target, { kind: 'store', atom: property, from: given, op: -1 });
       if (given === value) continue;
       const getter = { op: -1, to: given, receiver: target, args: [], spread: -1, isNew: false, promisified: false };
       this.#flow.use(value, { kind: 'call', view: getter });

@@ -5,15 +5,15 @@
  * Gives:   to `TokenFlow`: results; to `Found`: callbacks.
  */
 import type { Rupture } from '../../models/types.js';
-import { type Facts, NOTHING, type OpId } from '../facts.js';
-import { methodByName } from '../method-by-name.js';
+import { type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import { isPure, methodByName } from '../method-by-name.js';
 import type { Models, Shape } from '../models.js';
 import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
-import type { CallbackUse, CallView } from './uses.js';
+import { type CallbackUse, type CallView, startAll, startIt } from './uses.js';
 
 export class OutsideCalls {
   readonly #flow: TokenFlow;
@@ -57,8 +57,13 @@ export class OutsideCalls {
       this.#flow.add(view.to, this.#inheriting(view));
       return;
     }
+    if (shape.path === 'Object.getPrototypeOf' || shape.path === 'Reflect.getPrototypeOf') {
+      this.#flow.use(view.args[0] ?? NOTHING, { kind: 'inherit', to: view.to });
+      return;
+    }
     if (shape.path === 'Promise.reject') this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const call = this.#models.call(shape, view.isNew);
+    if (call === null && this.#callByName(shape, view)) return;
     if (call === null) {
       // Nobody says what it does: it may call what it is given, now or later.
       for (const arg of view.args) this.#flow.use(arg, { kind: 'escape' });
@@ -67,6 +72,8 @@ export class OutsideCalls {
       return;
     }
     for (const rupture of call.ruptures ?? []) this.#takeCallbacks(rupture, view);
+    if (this.#facts.hasPackages)
+      for (const arg of view.args) this.#flow.lay(arg, defining.test(shape.path) ? startAll : startIt);
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view);
   }
@@ -76,6 +83,33 @@ export class OutsideCalls {
     const token = this.#tokens.get(id);
     if (token.kind === 'external' && token.shape.typeName === 'Error') return;
     this.#flow.add(this.#facts.thrown, id);
+  }
+
+  /** Data of a request has methods of the language; so has what others put on a request, but that may be held by them: only
+   *  to look at it is known to be all. */
+  #callByName(shape: Shape, view: CallView): boolean {
+    const isData = this.#models.isData(shape);
+    if (!isData && !this.#models.isOfOthers(shape)) return false;
+    if (view.op < 0 || this.#facts.kind.get(view.op) !== Op.method) return false;
+    const model = this.#models.byMethodName.get(this.#facts.atomName(this.#facts.c.get(view.op)));
+    if (model === undefined || !(isData || isPure(model))) return false;
+    const callbacks = (model.ruptures ?? []).map(({ callback }) => callback);
+    for (const [index, arg] of view.args.entries())
+      if (view.spread >= 0 || !callbacks.includes(index)) this.#flow.use(arg, { kind: 'escape' });
+    for (const rupture of model.ruptures ?? []) this.#takeCallbacks(rupture, view);
+    this.#givenValues.keep(model, view);
+    this.#givenValues.giveResult(model, view);
+    return true;
+  }
+
+  /** What a thing inherits from. */
+  inherit(id: TokenId, to: ValueId): void {
+    const token = this.#tokens.get(id);
+    const ofLanguage = token.kind === 'object' && token.proto === NOTHING ? this.#models.global('Object') : null;
+    const prototype = ofLanguage === null ? null : this.#models.member(ofLanguage, 'prototype');
+    if (prototype !== null) this.#flow.addShape(to, prototype, -1);
+    else if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.edge(token.proto, to);
+    else this.#flow.add(to, UNKNOWN);
   }
 
   #inheriting(view: CallView): TokenId {
@@ -144,6 +178,9 @@ export class OutsideCalls {
 function isKnown(id: TokenId): boolean {
   return id !== UNKNOWN;
 }
+
+/** What takes functions within objects, and gives them to the language. */
+const defining = /^(Object|Reflect)\.(create|define\w+|set\w*)$/;
 
 function callbackIndexes(rupture: Rupture, count: number, spread: number): number[] {
   if (spread >= 0 && rupture.callback !== 'functions')

@@ -19,7 +19,7 @@ import type { Models, Shape } from '../models.js';
 import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
-import type { CallView, Load } from './uses.js';
+import { type CallView, type Load, startAll, type Use } from './uses.js';
 
 export class Properties {
   readonly #flow: TokenFlow;
@@ -189,6 +189,31 @@ export class Properties {
     else if (this.#models.isUnknown(shape)) this.#flow.add(use.to, UNKNOWN);
   }
 
+  /** Whoever has it may run it, without a call in sight. */
+  start(id: TokenId, use: Extract<Use, { kind: 'start' }>): void {
+    const fn = this.#tokens.functionOf(id);
+    if (fn !== null) this.#found.start(fn);
+    if (use.isDeep && this.#tokens.get(id).kind === 'object') this.#flow.lay(this.#flow.allProperties(id), use);
+  }
+
+  /** What the program puts on objects of others, or under names that it does not know, may be run by these. */
+  #startStored(id: TokenId, use: Extract<Use, { kind: 'store' }>): void {
+    const isOfOthers = this.#tokens.get(id).kind === 'external';
+    if (use.op >= 0 && (isOfOthers || use.atom === ANY_PROPERTY)) this.#flow.lay(use.from, startAll);
+  }
+
+  storeBy(id: TokenId, use: Extract<Use, { kind: 'store' }>): void {
+    if (this.#facts.hasPackages) this.#startStored(id, use);
+    this.store(id, use.atom, use.from);
+  }
+
+  /** Whoever loads the entry may run what it exports. */
+  startExports(): void {
+    const [entry] = this.#facts.modules;
+    if (entry === undefined || !this.#facts.hasPackages) return;
+    this.#flow.lay(entry.kind === 'commonjs' ? entry.module : entry.exports, startAll);
+  }
+
   store(id: TokenId, atom: AtomId, from: ValueId): void {
     const token = this.#tokens.get(id);
     if (token.kind === 'unknown' || token.kind === 'bound') {
@@ -270,6 +295,7 @@ export class Properties {
   receive(id: TokenId, receiver: ValueId): void {
     const token = this.#tokens.get(id);
     if (token.kind !== 'function') return;
+    this.#found.start(token.fn);
     const fn = this.#facts.fn(token.fn);
     if ((fn.flags & FunctionFlag.arrow) === 0) this.#flow.edge(receiver, fn.receiver);
   }
@@ -278,7 +304,10 @@ export class Properties {
     if (this.#escapedTokens.has(id)) return;
     this.#escapedTokens.add(id);
     const fn = this.#tokens.functionOf(id);
-    if (fn !== null) this.#found.escaped.add(fn);
+    if (fn !== null) {
+      this.#found.escaped.add(fn);
+      this.#found.start(fn);
+    }
     const token = this.#tokens.get(id);
     // Methods of an object go where the object goes.
     if (token.kind === 'object') this.#flow.use(this.#flow.allProperties(id), { kind: 'escape' });

@@ -10,6 +10,8 @@ import {
   type FunctionFact,
   FunctionFlag,
   type FunctionId,
+  type Guard,
+  type ModuleFact,
   NOTHING,
   Op,
   type OpId,
@@ -21,7 +23,7 @@ import type { Models, Shape } from '../models.js';
 import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { TokenFlow } from './token-flow.js';
-import type { CallView, Load } from './uses.js';
+import type { CallView, Load, Use } from './uses.js';
 
 export class Seeds {
   readonly #flow: TokenFlow;
@@ -33,6 +35,7 @@ export class Seeds {
   /** Calls with spread arguments, for which values are made. */
   readonly #spreads = new Map<OpId, CallView>();
   readonly #promises = new Map<FunctionId, ValueId>();
+  #seeded = 0;
   /** Values that come from other modules and packages. */
   readonly loaded: ValueId[] = [];
 
@@ -44,25 +47,49 @@ export class Seeds {
     this.#tokens = flow.tokens;
   }
 
-  seed(externals: readonly External[], unloaded: readonly Unloaded[]): void {
+  seed(externals: readonly External[], unloaded: readonly Unloaded[], lent: readonly ModuleFact[]): void {
     for (const fn of this.#facts.functions) this.seedFunction(fn);
     for (const seed of this.#facts.seeds) this.seedOne(seed);
     for (const external of externals) this.#seedExternal(external);
     for (const { value } of unloaded) this.#flow.add(value, UNKNOWN);
     for (const { value } of [...externals, ...unloaded]) this.loaded.push(value);
+    for (const module of lent)
+      for (const value of [module.module, module.exports]) this.#flow.use(value, { kind: 'escape' });
     // Calls may be copied on the way, and copies are seeded as they are made.
     const written = this.#facts.kind.length;
     for (let op = 0; op < written; op++) this.seedOp(op);
   }
 
+  /** What functions do of which it was found since that they run. */
+  seedStarted(): boolean {
+    const before = this.#seeded;
+    for (; this.#seeded < this.#found.started.length; this.#seeded++) {
+      const fn = this.#facts.fn(this.#found.started[this.#seeded] as FunctionId);
+      for (let op = fn.opStart; op < fn.opEnd; op++) if (this.#facts.owner.get(op) === fn.id) this.#seedOp(op);
+    }
+    return this.#seeded > before;
+  }
+
   seedOne(seed: TokenSeed): void {
-    if (seed.kind === 'function') this.#flow.add(seed.value, this.#tokens.function(seed.fn));
+    if (seed.kind === 'function') this.#seedFunctionValue(seed);
     else if (seed.kind === 'global') this.#seedGlobal(seed.value, seed.name);
     else
       this.#flow.add(
         seed.value,
         this.#tokens.make({ kind: 'object', type: seed.type, start: seed.start, fn: seed.fn, proto: NOTHING }),
       );
+  }
+
+  /** A function behind a test is made where something passes it. */
+  #seedFunctionValue({ value, fn, guard }: Extract<TokenSeed, { kind: 'function' }>): void {
+    if (guard === null) this.#flow.add(value, this.#tokens.function(fn));
+    else this.#flow.use(guard.value, { kind: 'guard', guard, fn, to: value });
+  }
+
+  passGuard(id: TokenId, { guard, fn, to }: Extract<Use, { kind: 'guard' }>): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'function' && !passes(this.#facts.fn(token.fn).arity, guard)) return;
+    this.#flow.add(to, this.#tokens.function(fn));
   }
 
   seedFunction(fn: FunctionFact): void {
@@ -94,7 +121,12 @@ export class Seeds {
     else this.#flow.add(external.value, UNKNOWN);
   }
 
+  /** Of functions that may not run, later, if they do. */
   seedOp(op: OpId): void {
+    if (this.#found.isStarted(this.#facts.owner.get(op))) this.#seedOp(op);
+  }
+
+  #seedOp(op: OpId): void {
     const facts = this.#facts;
     const a = facts.a.get(op);
     const b = facts.b.get(op);
@@ -175,5 +207,22 @@ export class Seeds {
       args.push(rest);
     }
     return { op, to, receiver, args, spread, isNew: facts.kind.get(op) === Op.construct, promisified: false };
+  }
+}
+
+function passes(arity: number, { test, count }: Guard): boolean {
+  switch (test) {
+    case '===':
+      return arity === count;
+    case '!==':
+      return arity !== count;
+    case '<':
+      return arity < count;
+    case '>=':
+      return arity >= count;
+    case '>':
+      return arity > count;
+    case '<=':
+      return arity <= count;
   }
 }

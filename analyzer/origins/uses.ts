@@ -2,7 +2,7 @@
  * What is done with values while origins are found: uses are run again for each token that arrives at their value.
  */
 import type { Rupture, ValueRef } from '../../models/types.js';
-import type { AtomId, FunctionId, OpId, ValueId } from '../facts.js';
+import type { AtomId, FunctionId, Guard, OpId, ValueId } from '../facts.js';
 import type { TokenId } from '../tokens.js';
 
 /** A callback that a modelled call takes. */
@@ -40,10 +40,17 @@ export type Use =
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
   | { readonly kind: 'keep'; readonly from: ValueId }
   | { readonly kind: 'receive'; readonly receiver: ValueId }
+  | { readonly kind: 'inherit'; readonly to: ValueId }
+  | { readonly kind: 'guard'; readonly guard: Guard; readonly fn: FunctionId; readonly to: ValueId }
   | { readonly kind: 'throw' }
   | { readonly kind: 'arrive'; readonly waiting: Waiting }
   | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
+  | { readonly kind: 'start'; readonly isDeep: boolean }
   | { readonly kind: 'escape' };
+
+/** One for all: nothing is laid on the same value twice. */
+export const startIt: Use = { kind: 'start', isDeep: false };
+export const startAll: Use = { kind: 'start', isDeep: true };
 
 /** A call as its callee sees it. */
 export interface CallView {

@@ -14,7 +14,7 @@ const LISTENS = /\.(?:on|once|addListener|prependListener|prependOnceListener)$/
 /** Behind the listener's callee, as it stands in the source. */
 const ENDS = /^[^(]*\(\s*(['"`])(?:finish|prefinish|close)\1/;
 
-export function findWaiting({ fluxions, link, sources }: FluxionProgram): ReadonlySet<FluxionId> {
+export function findWaiting({ fluxions, link, sources, packages }: FluxionProgram): ReadonlySet<FluxionId> {
   const byId = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
   const passing = new Set(
     link.passes.flatMap(({ fluxion, passing }) =>
@@ -24,7 +24,7 @@ export function findWaiting({ fluxions, link, sources }: FluxionProgram): Readon
   const waits = (stream: StreamFact): boolean =>
     LISTENS.test(stream.callee) && !stream.dest.some((id) => passing.has(id)) && ENDS.test(textAt(stream.loc));
   const textAt = ({ module, line, column }: Place): string => {
-    const text = sources.find(({ id }) => id === module)?.text ?? '';
+    const text = [...sources, ...packages].find(({ id }) => id === module)?.text ?? '';
     return text.slice(offsetOf(text, line, column)).slice(0, 200);
   };
   const found = new Set<FluxionId>();

@@ -15,8 +15,8 @@ import type { FluxionId, FluxionProgram, ModuleSource, Passing, Span } from '../
 import { findWaiting } from './check-endings.js';
 
 export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
-  const { link, sources } = program;
-  const modules = new Map(sources.map((source) => [source.id, source]));
+  const { link, sources, packages } = program;
+  const modules = new Map([...sources, ...packages].map((source) => [source.id, source]));
   const walked = new Map<string, Walked>();
   const walkedOf = (id: string): Walked | null => {
     const [known, source] = [walked.get(id), modules.get(id)];

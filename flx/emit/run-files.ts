@@ -36,6 +36,15 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     files.set(`modules/${id}`, home.text).set(`modules/${id}.map`, home.map);
     inserts[id] = home.inserts;
   }
+  for (const { id, file: source, text, kind } of program.packages)
+    modules.push({
+      id,
+      source,
+      hash: createHash('sha256').update(text).digest('hex'),
+      kind,
+      file: null,
+      isOnDisk: true,
+    });
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
   const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));

@@ -72,7 +72,9 @@ const APPLICATION: TypeModel = {
     configure: {
       call: { ruptures: [{ kind: 'sync', callback: 'last', params: [] }], returns: 'this', mutates: ['this'] },
     },
-    ...values('locals settings engines cache mountpath parent'),
+    // In Express 3 it can be called.
+    locals: { call: { returns: 'fresh', mutates: ['this'], keeps: [0] } },
+    ...values('settings engines cache mountpath parent'),
     router: { is: 'express.Router' },
   },
   events: { mount: { params: ['express.Application'] } },

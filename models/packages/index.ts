@@ -47,7 +47,7 @@ import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
 import { betterSqlite3, sqlite3 } from './sqlite.js';
 import { ejs, handlebars, marked, mustache, nunjucks, pug } from './templates.js';
 import { textModels } from './text.js';
-import { ajv, expressValidator, joi, joiScoped, validator, yup, zod } from './validation.js';
+import { ajv, expressValidator, joi, joiScoped, validator, yup, zod, zodPaths } from './validation.js';
 
 export const packageModels: readonly PackageModel[] = [
   async,
@@ -136,6 +136,7 @@ export const packageModels: readonly PackageModel[] = [
   joi,
   joiScoped,
   zod,
+  ...zodPaths,
   yup,
   ajv,
   validator,

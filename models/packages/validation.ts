@@ -39,10 +39,18 @@ const ZOD: Members = {
   ...each(
     `string number boolean bigint symbol undefined null any unknown never void date array object strictObject union
     discriminatedUnion intersection tuple record map set enum nativeEnum literal optional nullable lazy promise
-    custom instanceof preprocess transform pipe email url uuid nan`,
+    custom instanceof preprocess transform pipe email url uuid nan strictObject looseObject partialRecord looseRecord
+    nullish nonoptional readonly refine superRefine check templateLiteral file int int32 float32 float64 uint32 guid
+    uuidv4 nanoid cuid cuid2 ulid ipv4 ipv6 base64 base64url jwt json stringbool keyof prefault success catch codec
+    extend safeExtend merge pick omit partial required catchall lt lte gt gte positive negative multipleOf minLength
+    maxLength length regex lowercase uppercase includes startsWith endsWith trim toLowerCase toUpperCase overwrite`,
     { call: builds('zod.Schema') },
   ),
   coerce: { members: each('string number boolean bigint date', { call: builds('zod.Schema') }) },
+  iso: { members: each('datetime date time duration', { call: builds('zod.Schema') }) },
+  ...pure('parse safeParse encode decode', 'unknown'),
+  ...promising('parseAsync safeParseAsync encodeAsync decodeAsync', { returns: 'unknown' }),
+  ...pure('treeifyError prettifyError formatError flattenError toJSONSchema'),
   ZodError: { construct: { returns: 'Error', keeps: [-1] } },
   ...configures('setErrorMap config'),
 };
@@ -61,6 +69,11 @@ export const zod = {
     },
   },
 } satisfies PackageModel;
+
+/** Its versions have paths of their own. */
+export const zodPaths = ['zod/v3', 'zod/v4', 'zod/mini', 'zod/v4-mini'].map(
+  (name): PackageModel => ({ name, module: zod.module }),
+);
 
 export const yup = {
   name: 'yup',
