@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import http from 'node:http';
 import test from 'ava';
 import { runsAway, ServedApp, type ServeOptions } from './support/served-app.js';
@@ -94,6 +95,8 @@ test.serial('SIGUSR2 writes a report while the app runs', async (t) => {
   const served = await ServedApp.serve(t, { 'app.js': app() }, EAGER);
   await served.many(20, (n) => `/work/${n}`);
   const file = served.file('report.json');
+  // One is there since it was known what may move.
+  rmSync(file);
   served.child.kill('SIGUSR2');
   const { watch, existsSync, mkdirSync } = await import('node:fs');
   mkdirSync(served.file('seen'));
@@ -102,7 +105,7 @@ test.serial('SIGUSR2 writes a report while the app runs', async (t) => {
   watcher.close();
   const report = served.readReport();
   t.is(runsAway(report, 'get_work_id'), 20);
-  t.deepEqual(Object.keys(report), ['version', 'loops', 'fluxions', 'bus']);
+  t.deepEqual(Object.keys(report), ['version', 'loops', 'fluxions', 'bus', 'link']);
   t.is(
     report.loops.reduce((sum, { requests }) => sum + requests, 0),
     20,
