@@ -6,7 +6,7 @@
  * What cannot travel is handed over as it is. Whatever hooks into the response itself is called as it always was: on
  * another loop it would have to stay at home, too.
  */
-import { IncomingMessage, ServerResponse } from 'node:http';
+
 import { types } from 'node:util';
 import { CannotTravel, decode, encode } from './codec.js';
 import {
@@ -22,6 +22,7 @@ import { hasStack, isRoute, type Slot } from './link/routers.js';
 import type { Log } from './log.js';
 import { foundHooksIn } from './loopback-hooks.js';
 import { noteStandIns } from './loopback-identity.js';
+import { IncomingMessage, ServerResponse } from './node-http.js';
 import { sameShape } from './stubs.js';
 import { throwLater } from './work.js';
 

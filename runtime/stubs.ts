@@ -1,7 +1,7 @@
 /**
  * What stands in the place of handlers and at cuts at home, and decides for each call where it runs.
  */
-import { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { LinkFluxion } from '../flx/run-manifest.js';
 import { encode } from './codec.js';
 import { CutRefs } from './cut-refs.js';
@@ -11,6 +11,7 @@ import { Below } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
 import type { Handler } from './link/routers.js';
 import type { RunId, ToReplica } from './messages.js';
+import { IncomingMessage, ServerResponse } from './node-http.js';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
 import { computedMs, makeMovable, type Scheduler } from './scheduler.js';

@@ -3,7 +3,7 @@
  * Gives: their throughput as one SVG file, a bar for each peer, as long as its ratio to `node app.js`; the line on its end is the
  *        range over the rounds. The bar of a peer that gave wrong answers is hollow. No script, nothing from outside, light and dark.
  */
-import type { Peer } from './peers.js';
+import { PEERS, type Peer } from './peers.js';
 import type { Spread, WorkloadSummary } from './summarise.js';
 import { figure, peersOf } from './tables.js';
 
@@ -13,7 +13,7 @@ const RIGHT = 150;
 const TOP = 84;
 const BAR = 13;
 const GROUP_GAP = 14;
-const LEGEND_ITEM = 116;
+const LEGEND_ITEM = 124;
 const COLOURS = ['#8a8f98', '#d08a3e', '#5b8fd6', '#2f9e62', '#7cc49a', '#9c6fc4', '#c96a7f'];
 
 interface Bar {
@@ -35,7 +35,7 @@ export function printPicture(all: readonly WorkloadSummary[], machine: string): 
   const scale = (WIDTH - LABEL - RIGHT) / most;
   let top = TOP;
   const drawn = groups.map((group) => {
-    const text = drawGroup(group, peers, top, scale, most);
+    const text = drawGroup(group, top, scale, most);
     top += group.bars.length * BAR + GROUP_GAP;
     return text;
   });
@@ -72,7 +72,7 @@ function groupsOf({ workload, peers }: WorkloadSummary): readonly Group[] {
 function drawLegend(peer: Peer, at: number): string {
   const x = 16 + at * LEGEND_ITEM;
   const label = `<text x="${x + 15}" y="65">${escapeXml(peer.label.replace('--placement ', ''))}</text>`;
-  return `<rect x="${x}" y="56" width="10" height="10" fill="${colourOf(at)}"/>${label}`;
+  return `<rect x="${x}" y="56" width="10" height="10" fill="${colourOf(peer)}"/>${label}`;
 }
 
 function drawAxis(most: number, scale: number, height: number): string {
@@ -86,12 +86,12 @@ function drawAxis(most: number, scale: number, height: number): string {
     .join('\n');
 }
 
-function drawGroup({ label, bars }: Group, peers: readonly Peer[], top: number, scale: number, most: number): string {
+function drawGroup({ label, bars }: Group, top: number, scale: number, most: number): string {
   const middle = top + (bars.length * BAR) / 2 + 4;
   const name = `<text x="${LABEL - 12}" y="${middle}" text-anchor="end">${escapeXml(label)}</text>`;
   const drawn = bars.map(({ peer, ratio, isWrong }, at) => {
     const y = top + at * BAR;
-    const colour = colourOf(peers.indexOf(peer));
+    const colour = colourOf(peer);
     const end = LABEL + Math.min(ratio.median, most) * scale;
     const [from, to] = [ratio.least, ratio.most].map((each) => LABEL + Math.min(each, most) * scale);
     const fill = isWrong ? `fill="none" stroke="${colour}"` : `fill="${colour}"`;
@@ -104,8 +104,9 @@ function drawGroup({ label, bars }: Group, peers: readonly Peer[], top: number, 
   return `<g>${name}${drawn.join('')}</g>`;
 }
 
-function colourOf(at: number): string {
-  return COLOURS[at % COLOURS.length] ?? '';
+/** The same in each picture, whoever else is in it. */
+function colourOf(peer: Peer): string {
+  return COLOURS[PEERS.indexOf(peer)] ?? 'currentColor';
 }
 
 function escapeXml(text: string): string {

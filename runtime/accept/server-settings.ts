@@ -3,7 +3,8 @@
  * Gives: what another loop needs to serve its connections as it does; null where it is not an everyday HTTP server: of
  *        another class, with listeners of its own for connections or upgrades, with a limit of connections.
  */
-import http from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
+import { http } from '../node-http.js';
 
 export type ServerSettings = { readonly [name: string]: number | boolean | null | undefined };
 
@@ -25,7 +26,7 @@ const OWN = new Set([
 const HEARD_AT_HOME = new Set(['request', 'listening', 'close', 'error']);
 const CLASSES = ['IncomingMessage', 'ServerResponse'];
 
-export function settingsOf(server: http.Server): ServerSettings | null {
+export function settingsOf(server: Server): ServerSettings | null {
   if (Object.getPrototypeOf(server) !== http.Server.prototype) return null;
   const plain = new http.Server();
   const settings: Record<string, number | boolean | null | undefined> = {};
@@ -48,8 +49,8 @@ export function settingsOf(server: http.Server): ServerSettings | null {
 }
 
 /** Of the same kind, with the same settings. */
-export function serverWith(settings: ServerSettings): http.Server {
-  const server = new http.Server({ ...settings } as http.ServerOptions);
+export function serverWith(settings: ServerSettings): Server {
+  const server = new http.Server({ ...settings } as ServerOptions);
   for (const [name, value] of Object.entries(settings)) Reflect.set(server, name, value);
   return server;
 }

@@ -2,8 +2,9 @@
  * Gives: what Node's own requests and responses are, as this module finds it: it is loaded before the app, which may
  * replace methods later. The bridge calls these where a replacement has run on the other loop already.
  */
-import { createServer, IncomingMessage, OutgoingMessage, ServerResponse } from 'node:http';
+
 import { Socket } from 'node:net';
+import { createServer, IncomingMessage, OutgoingMessage, ServerResponse } from '../node-http.js';
 
 const response = ServerResponse.prototype;
 

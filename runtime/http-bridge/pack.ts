@@ -3,9 +3,10 @@
  * Gives:   the envelope from which a replica makes its stand-ins; home's own objects are only looked at.
  * Reports: CannotTravel where a handler in the replica would see something else.
  */
-import { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { Socket } from 'node:net';
 import { CannotTravel, Encoder, type Refs } from '../codec.js';
+import { IncomingMessage, ServerResponse } from '../node-http.js';
 import { NODES_OWN_SOCKET } from './genuine.js';
 import { headersIntact, readResponse } from './headers.js';
 import { type BodyState, type Connection, type Envelope, type ExchangeId, type Gone, TLS_FACTS } from './messages.js';

@@ -5,7 +5,7 @@
  * They are replaced on the prototype, once for each thread that has stand-ins, and before the app is loaded: Express
  * sets the prototype of each response, and code may look at own properties.
  */
-import { ServerResponse } from 'node:http';
+import { ServerResponse } from '../node-http.js';
 import { Mark } from './exchange-of.js';
 import { genuine } from './genuine.js';
 

@@ -2,7 +2,7 @@
  * Reads: an envelope.
  * Gives: a request and a response of Node with the prototypes of the app's own, in the state in which home's are.
  */
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from '../node-http.js';
 import { genuine, NEED_DRAIN } from './genuine.js';
 import { setResponse } from './headers.js';
 import type { BodyState, Envelope, Gone } from './messages.js';
