@@ -424,3 +424,39 @@ for (const most of [0, 1, 100_000, 700_000, 2_500_000]) {
     );
   });
 }
+
+test.serial('the end of a response is told once to each of its handlers', async (t) => {
+  const make = (log: (what: string) => void): RequestListener => {
+    const app = load(5)();
+    app.use((req, res, next) => {
+      for (const event of ['finish', 'close']) res.on(event, () => log(`${req.url} ${res.statusCode} ${event}`));
+      next();
+    });
+    app.get('/json', (_req, res) => res.status(201).json({}));
+    app.get('/chunked', (_req, res) => {
+      res.write('a');
+      res.end('b');
+    });
+    app.get('/flushed', (_req, res) => {
+      res.setHeader('Content-Length', 0);
+      res.flushHeaders();
+      res.end();
+    });
+    app.get('/none', (_req, res) => res.sendStatus(204));
+    return app;
+  };
+  const { bridged, log, said } = await start(t, make, { express: 5 });
+  const expected: string[] = [];
+  for (const [path, status] of [
+    ['/json', 201],
+    ['/chunked', 200],
+    ['/flushed', 200],
+    ['/none', 204],
+  ] as const) {
+    await exchangeBytes(bridged.port, get(path));
+    expected.push(`${path} ${status} finish`, `${path} ${status} close`);
+    await said(`${path} ${status} close`);
+    await sleep(5);
+  }
+  t.deepEqual(log, expected);
+});

@@ -412,6 +412,7 @@ export class ReplicaExchange implements SocketOwner {
   /** It comes before what the app listens with. */
   readonly #onFinish = (): void => {
     this.#close();
+    this.#steps.hasFinished = true;
     closeAfterFinish(this.req, this.res, this.#socket);
   };
 
