@@ -373,3 +373,90 @@ test.serial('what was given is one object wherever a handler puts it', async (t)
   t.true(answer.endsWith(`[true,true,true,${objects}]`), answer);
   t.deepEqual(bridged.ran.length, 1);
 });
+
+/** It stops in the middle of the body, and those that come next at home have the rest. */
+function stopsReading(most: number): RequestListener {
+  const app = load(5)();
+  app.post('/', (req, _res, next) => {
+    let size = 0;
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size < most) return;
+      req.off('data', take);
+      req.pause();
+      Reflect.set(req, 'taken', size);
+      next(new Error('too long'));
+    };
+    if (most > 0) req.on('data', take);
+    else {
+      req.pause();
+      setImmediate(next, new Error('too long'));
+    }
+  });
+  app.use(
+    atHome((error: Error, req: IncomingMessage, res: ServerResponse, _next: unknown) => {
+      const wasFlowing = req.readableFlowing;
+      const chunks: Buffer[] = [];
+      req.on('data', (chunk: Buffer) => chunks.push(chunk));
+      req.on('end', () => {
+        const rest = Buffer.concat(chunks);
+        const { taken = 0 }: { taken?: number } = req as { taken?: number };
+        res.end(JSON.stringify([error.message, wasFlowing, taken + rest.length, rest.subarray(-3).toString()]));
+      });
+      req.resume();
+    }),
+  );
+  return app;
+}
+
+for (const most of [0, 1, 100_000, 700_000, 2_500_000]) {
+  test.serial(`the rest of a body is left to those that come next: ${most} bytes are taken`, async (t) => {
+    const { bridged } = await start(t, () => stopsReading(most), { express: 5 });
+    const body = `${'x'.repeat(2_999_997)}end`;
+    for (let n = 0; n < 2; n++) {
+      const answer = await exchangeBytes(bridged.port, post('/', body, ['Content-Type: text/plain']));
+      t.true(answer.endsWith('["too long",false,3000000,"end"]'), answer.slice(-200));
+    }
+    t.is(bridged.ran.length, 2);
+    t.deepEqual(
+      bridged.outcomes.map(({ kind }) => kind),
+      ['next', 'next'],
+    );
+  });
+}
+
+test.serial('the end of a response is told once to each of its handlers', async (t) => {
+  const make = (log: (what: string) => void): RequestListener => {
+    const app = load(5)();
+    app.use((req, res, next) => {
+      for (const event of ['finish', 'close']) res.on(event, () => log(`${req.url} ${res.statusCode} ${event}`));
+      next();
+    });
+    app.get('/json', (_req, res) => res.status(201).json({}));
+    app.get('/chunked', (_req, res) => {
+      res.write('a');
+      res.end('b');
+    });
+    app.get('/flushed', (_req, res) => {
+      res.setHeader('Content-Length', 0);
+      res.flushHeaders();
+      res.end();
+    });
+    app.get('/none', (_req, res) => res.sendStatus(204));
+    return app;
+  };
+  const { bridged, log, said } = await start(t, make, { express: 5 });
+  const expected: string[] = [];
+  for (const [path, status] of [
+    ['/json', 201],
+    ['/chunked', 200],
+    ['/flushed', 200],
+    ['/none', 204],
+  ] as const) {
+    await exchangeBytes(bridged.port, get(path));
+    expected.push(`${path} ${status} finish`, `${path} ${status} close`);
+    await said(`${path} ${status} close`);
+    await sleep(5);
+  }
+  t.deepEqual(log, expected);
+});

@@ -24,6 +24,9 @@ export class HomeBody {
   /** Null: too much to keep, or no longer needed. */
   #kept: Uint8Array[] | null = [];
   #keptBytes = 0;
+  /** What may not have been taken yet. */
+  #underWay: Uint8Array[] = [];
+  #underWayBytes = 0;
 
   constructor(
     readonly req: IncomingMessage,
@@ -32,6 +35,7 @@ export class HomeBody {
 
   pull(taken: number): void {
     this.#taken = taken;
+    this.#drop(taken);
     if (!this.#reading) {
       this.#reading = true;
       this.req.on('readable', this.#read);
@@ -51,6 +55,8 @@ export class HomeBody {
       if (!(bytes instanceof Uint8Array)) break;
       this.#keep(bytes);
       this.#sent += bytes.length;
+      this.#underWay.push(bytes);
+      this.#underWayBytes += bytes.length;
       chunks.push(bytes);
     }
     // The parser has seen the end; reading once more would end the stream.
@@ -83,6 +89,28 @@ export class HomeBody {
     this.#released = true;
     this.#kept = null;
     if (this.#ended) this.req.resume();
+  }
+
+  /** All but the first `taken` bytes is left to whoever comes next; nobody reads it here any more. */
+  leave(taken: number): void {
+    this.req.off('readable', this.#read);
+    this.#released = true;
+    this.#kept = null;
+    this.#drop(taken);
+    if (this.req.readableEnded || this.req.destroyed) return;
+    const from = taken - (this.#sent - this.#underWayBytes);
+    const rest = Buffer.concat(this.#underWay).subarray(from);
+    if (rest.length > 0) this.req.unshift(rest);
+    this.req.pause();
+  }
+
+  #drop(taken: number): void {
+    for (;;) {
+      const [first] = this.#underWay;
+      if (first === undefined || this.#sent - this.#underWayBytes + first.length > taken) return;
+      this.#underWay.shift();
+      this.#underWayBytes -= first.length;
+    }
   }
 
   /** False: some of it is gone for good. */

@@ -107,6 +107,7 @@ export class HomeExchange {
       case 'steps': {
         const unknown = this.#unknownClass(message.steps);
         if (unknown !== null) return this.#cannotTake(unknown.path, unknown.why);
+        for (const step of message.steps) if (step.do === 'unread') this.#leaveBody(step.taken);
         this.#touch();
         if (this.#body?.isEnding) return this.#hold(message);
         return this.#takeAll(message.steps);
@@ -145,6 +146,12 @@ export class HomeExchange {
       if (unknown !== null) return unknown;
     }
     return null;
+  }
+
+  #leaveBody(taken: number): void {
+    if (this.#body === null) this.side.req.pause();
+    else this.#body.leave(taken);
+    this.#body = null;
   }
 
   /** The body was read at the replica to its end: whoever comes next must find a request that has ended. */
@@ -186,6 +193,9 @@ export class HomeExchange {
   #take(step: Action): void {
     const { res } = this.side;
     switch (step.do) {
+      case 'unread':
+        // Before anything else of its message.
+        return;
       case 'change':
         return this.#change(step.changes);
       case 'head':

@@ -138,6 +138,8 @@ export type Step =
       readonly error: readonly unknown[];
       readonly fixes: readonly Fix[] | null;
     }
+  /** Whoever read the body has stopped: all but so many bytes of it is left to those that come next. */
+  | { readonly do: 'unread'; readonly taken: number }
   /** Something was put on `req` or `res` that home does not get, now that the response has ended. */
   | { readonly do: 'lost'; readonly what: string; readonly why: string }
   | {

@@ -14,6 +14,7 @@ export class ReplicaBody {
   #isWhole: boolean;
   #received = 0;
   #told = -1;
+  #isGivenBack = false;
 
   constructor(req: IncomingMessage, state: BodyState, ask: (taken: number) => void) {
     this.#req = req;
@@ -31,14 +32,28 @@ export class ReplicaBody {
     return this.#told >= 0;
   }
 
+  /** Somebody reads it who may go on with that. */
   get isReading(): boolean {
-    const req = this.#req;
-    if (req.readableEnded || this.#isWhole || req.destroyed) return false;
-    return req.readableFlowing !== null || req.listenerCount('readable') > 0;
+    return this.#isLeft && (this.#req.readableFlowing === true || this.#req.listenerCount('readable') > 0);
+  }
+
+  /** Somebody was to read it and does not want it any more: it was too long, for instance. */
+  get isHalted(): boolean {
+    return this.#isLeft && this.#req.readableFlowing === false && this.#req.listenerCount('readable') === 0;
+  }
+
+  get #isLeft(): boolean {
+    return !this.#req.readableEnded && !this.#isWhole && !this.#req.destroyed && !this.#isGivenBack;
+  }
+
+  /** What has not been taken is home's again. Gives how much has. */
+  giveBack(): number {
+    this.#isGivenBack = true;
+    return this.#received - this.#req.readableLength;
   }
 
   pull(): void {
-    if (this.#isWhole) return;
+    if (this.#isWhole || this.#isGivenBack) return;
     const taken = this.#received - this.#req.readableLength;
     if (this.#told >= 0 && taken - this.#told < WINDOW / 2) return;
     this.#told = taken;
@@ -46,6 +61,7 @@ export class ReplicaBody {
   }
 
   take(chunks: readonly Uint8Array[], trailers: readonly string[] | null): void {
+    if (this.#isGivenBack) return;
     for (const chunk of chunks) {
       this.#received += chunk.byteLength;
       this.#req.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));

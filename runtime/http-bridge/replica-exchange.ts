@@ -191,6 +191,7 @@ export class ReplicaExchange implements SocketOwner {
   #next(args: unknown[]): void {
     if (this.#failed) return;
     if (this.#body.isReading) this.fail('req', 'its body is being read here while the chain goes on at home');
+    if (this.#body.isHalted) this.#outbox.push({ do: 'unread', taken: this.#body.giveBack() });
     this.#body.tellEnd();
     const frames = framesOfCall(this.next);
     const isInCall = this.#outbox.isHeld;
@@ -213,6 +214,7 @@ export class ReplicaExchange implements SocketOwner {
     if (this.#failed || this.#over) return;
     if (!mayRead && this.#body.isReading)
       this.fail('req', 'its body is being read here while the flow goes on at home');
+    if (!mayRead && this.#body.isHalted) this.#outbox.push({ do: 'unread', taken: this.#body.giveBack() });
     this.#body.tellEnd();
     this.#settles = true;
     this.#steps.pushHead();
@@ -410,6 +412,7 @@ export class ReplicaExchange implements SocketOwner {
   /** It comes before what the app listens with. */
   readonly #onFinish = (): void => {
     this.#close();
+    this.#steps.hasFinished = true;
     closeAfterFinish(this.req, this.res, this.#socket);
   };
 

@@ -26,6 +26,8 @@ export class ResponseSteps implements Recorder {
   /** Calls of the app's that are being done: what they call in turn is no step of its own. */
   #depth = 0;
   #isQuiet = true;
+  /** It has said so to its listeners. */
+  hasFinished = false;
   #ended = false;
   readonly #callbacks = new Map<number, readonly Callback[]>();
   #lastCallback = 0;
@@ -170,8 +172,8 @@ export class ResponseSteps implements Recorder {
   /** All of it was sent: Node's part of the end, and callbacks that have waited for it. */
   finish(): void {
     for (const callbacks of this.#callbacks.values()) for (const callback of callbacks) callback(null);
-    // Of a response that home has ended, nothing has been written here.
-    if (this.#atEnd.length === 0) process.nextTick(() => this.#res.emit('finish'));
+    // Of a response that home has ended, nothing has been written here. Where its head had been sent, Node says so itself.
+    if (this.#atEnd.length === 0) process.nextTick(() => this.hasFinished || this.#res.emit('finish'));
     else process.nextTick(runAll, this.#atEnd);
   }
 
