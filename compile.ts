@@ -58,7 +58,7 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
 }
 
 /** Characters that a package may have: where everything is too much, the small ones may do. */
-const sizesOfPackages = [250_000, 50_000, 12_000];
+const sizesOfPackages = [150_000, 25_000];
 
 /** The same with the code of packages that have no model, as far as that helps; null where it does not. */
 function decideWithPackages(

@@ -49,7 +49,7 @@ export interface Origins {
   readonly callbacks: readonly CallbackUse[];
   /** Functions that code unknown to the analysis may call. */
   readonly escaped: ReadonlySet<FunctionId>;
-  /** False for functions of packages that nobody runs. */
+  /** False for functions of packages that nobody runs, and for those behind a test that nothing passes. */
   mayRun(fn: FunctionId): boolean;
   /** For a call of a bound function: the receiver that it was bound to. */
   readonly receiverOf: ReadonlyMap<OpId, ValueId>;
@@ -71,7 +71,7 @@ export function traceOrigins(graph: ModuleGraph, models: Models, budget: Budget,
     calleeTokens: (op) => held.get(found.calleeOf(op) || facts.a.get(op)),
     callbacks: found.callbacks,
     escaped: found.escaped,
-    mayRun: (fn) => found.isStarted(fn),
+    mayRun: (fn) => found.mayRun(fn),
     receiverOf: found.receiverOf,
   };
 }

@@ -300,7 +300,9 @@ function makeVariable(builder: Builder, cell: Cell, decision: Decision, tag: str
 }
 
 function isPartOf(builder: Builder, cell: Cell, decision: Decision, part: PartId): boolean {
-  return decision.parts.includes(part) || (cell.request !== null && builder.names.has(part));
+  // What is shared has a tag, which its parts have and no other.
+  const isOfRequest = cell.request !== null && decision.kind !== 'share';
+  return decision.parts.includes(part) || (isOfRequest && builder.names.has(part));
 }
 
 function touchesOf(cell: Cell, test: (part: PartId) => boolean): Touch[] {

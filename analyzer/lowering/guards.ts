@@ -31,6 +31,18 @@ export function guardOf(context: LoweringContext, test: es.Expression, passed: b
   return asked === undefined ? null : { value, test: asked, count: test.right.value };
 }
 
+/** What stands behind `if (fn.length === 4) return …;` is behind the opposite, to the end of the block. */
+export function behindExit(context: LoweringContext, statement: es.Node): void {
+  if (statement.type !== 'IfStatement' || statement.alternate || !exits(statement.consequent)) return;
+  context.state.guard = guardOf(context, statement.test, false) ?? context.state.guard;
+}
+
+function exits(node: es.Statement): boolean {
+  if (node.type === 'ReturnStatement' || node.type === 'ThrowStatement') return true;
+  const last = node.type === 'BlockStatement' ? node.body.at(-1) : undefined;
+  return last !== undefined && exits(last);
+}
+
 /** `body` is behind the test. */
 export function behindTest(context: LoweringContext, test: es.Expression, passed: boolean, body: () => void): void {
   const { state } = context;

@@ -8,7 +8,7 @@ import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
 import { lowerClass, lowerFunction } from './functions.js';
-import { behindTest } from './guards.js';
+import { behindExit, behindTest } from './guards.js';
 import { lowerExportDeclaration, lowerImport } from './modules.js';
 import { bindPattern, patternName } from './patterns.js';
 
@@ -22,7 +22,12 @@ export function lowerBody(context: LoweringContext, body: readonly Statement[]):
 
 export function lowerStatements(context: LoweringContext, body: readonly Statement[], inBlock = true): void {
   for (const statement of body) hoist(context, statement, inBlock);
-  for (const statement of body) lowerStatement(context, statement);
+  const { guard } = context.state;
+  for (const statement of body) {
+    lowerStatement(context, statement);
+    behindExit(context, statement);
+  }
+  context.state.guard = guard;
 }
 
 /** Function declarations exist before the first statement runs. */

@@ -327,7 +327,7 @@ export class Calls {
     let found = false;
     for (const fn of this.#facts.functions) {
       if (this.#found.called.has(fn.id) && !this.#found.escaped.has(fn.id)) continue;
-      if (!this.#found.isStarted(fn.id)) continue;
+      if (!this.#found.mayRun(fn.id)) continue;
       for (const param of fn.params) if (this.#flow.add(param, UNKNOWN)) found = true;
     }
     return found;

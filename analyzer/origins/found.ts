@@ -21,6 +21,8 @@ export class Found {
   readonly receiverOf = new Map<OpId, ValueId>();
   /** Functions of packages that run, or may, in the order in which that was found. */
   readonly started: FunctionId[] = [];
+  /** Functions behind a test that nothing passes so far. */
+  readonly unmade = new Set<FunctionId>();
   readonly #started = new Set<FunctionId>();
   readonly #facts: Facts;
 
@@ -33,6 +35,13 @@ export class Found {
     if (this.#started.has(fn) || !this.#facts.isOfPackage(fn)) return;
     this.#started.add(fn);
     this.started.push(fn);
+  }
+
+  /** It is made, as far as is known, and so it may be called. */
+  mayRun(fn: FunctionId): boolean {
+    for (let at: FunctionId = fn; this.unmade.size > 0 && at !== -1; at = this.#facts.fn(at).parent)
+      if (this.unmade.has(at)) return false;
+    return this.isStarted(fn);
   }
 
   isStarted(fn: FunctionId): boolean {

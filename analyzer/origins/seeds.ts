@@ -82,13 +82,29 @@ export class Seeds {
 
   /** A function behind a test is made where something passes it. */
   #seedFunctionValue({ value, fn, guard }: Extract<TokenSeed, { kind: 'function' }>): void {
-    if (guard === null) this.#flow.add(value, this.#tokens.function(fn));
-    else this.#flow.use(guard.value, { kind: 'guard', guard, fn, to: value });
+    // Texts and lists have a length, too: that it is a function shows where it is called.
+    if (guard === null || !this.#calls(this.#facts.fn(fn), guard.value))
+      this.#flow.add(value, this.#tokens.function(fn));
+    else {
+      this.#found.unmade.add(fn);
+      this.#flow.use(guard.value, { kind: 'guard', guard, fn, to: value });
+    }
+  }
+
+  #calls(fn: FunctionFact, value: ValueId): boolean {
+    const { kind, a, c } = this.#facts;
+    for (let op = fn.opStart; op < fn.opEnd; op++) {
+      if (a.get(op) !== value) continue;
+      if (kind.get(op) === Op.call) return true;
+      if (kind.get(op) === Op.method && /^(call|apply)$/.test(this.#facts.atomName(c.get(op)))) return true;
+    }
+    return false;
   }
 
   passGuard(id: TokenId, { guard, fn, to }: Extract<Use, { kind: 'guard' }>): void {
     const token = this.#tokens.get(id);
     if (token.kind === 'function' && !passes(this.#facts.fn(token.fn).arity, guard)) return;
+    this.#found.unmade.delete(fn);
     this.#flow.add(to, this.#tokens.function(fn));
   }
 

@@ -49,7 +49,9 @@ function repeatProblems(program: FluxionProgram, again: FluxionProgram): readonl
 
 /** Every place is one in the source. */
 function placeProblems(program: FluxionProgram): readonly string[] {
-  const lines = new Map(program.sources.map(({ id, text }) => [id, text.split(/\r\n|[\n\r\u2028\u2029]/)]));
+  const lines = new Map(
+    [...program.sources, ...program.packages].map(({ id, text }) => [id, text.split(/\r\n|[\n\r\u2028\u2029]/)]),
+  );
   return placesOf(program)
     .filter(({ module, line, column }) => column > (lines.get(module)?.[line - 1]?.length ?? -1) + 1)
     .map(({ module, line, column }) => `${module}:${line}:${column} is no place of the source`);
