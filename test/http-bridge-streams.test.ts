@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { CannotTravel } from '../runtime/codec.js';
-import { atHome, type Bridge, type BridgeOptions, bridge } from './support/bridged-app.js';
+import { atHome, type Bridge, type BridgeOptions, bridge, serve } from './support/bridged-app.js';
 import { type Handler, load } from './support/express-types.js';
 import { exchangeBytes, get, post } from './support/raw-client.js';
 
@@ -460,3 +460,48 @@ test.serial('the end of a response is told once to each of its handlers', async 
   }
   t.deepEqual(log, expected);
 });
+test.serial('the end of a response is said once, whoever ends it, and when all of it was sent', async (t) => {
+  const logs: string[][] = [];
+  for (const isBridged of [true, false]) {
+    const make = (log: (what: string) => void): RequestListener => {
+      const app = load(5)();
+      app.use((req, res, next) => {
+        res.on('finish', () => log(`first ${req.url} ${res.writableFinished}`));
+        next();
+      });
+      app.get('/sized', (_req, res) => {
+        res.on('finish', () => log('last'));
+        res.setHeader('Content-Length', 3);
+        res.write('abc');
+        setImmediate(() => {
+          res.end();
+          log(`ended ${res.writableFinished}`);
+        });
+      });
+      app.get('/flushed', (_req, res) => {
+        res.setHeader('Content-Length', 0);
+        res.flushHeaders();
+        setImmediate(() => res.end());
+      });
+      const home: Handler = (_req, res) => res.json({ at: 'home' });
+      app.get('/home', isBridged ? atHome(home) : home);
+      return app;
+    };
+    const log: string[] = [];
+    const told = (what: string): void => void log.push(what);
+    const { bridged } = isBridged
+      ? await start(t, () => make(told), { express: 5 })
+      : { bridged: await started(t, make(told)) };
+    for (const path of ['/sized', '/flushed', '/home']) await exchangeBytes(bridged.port, get(path));
+    while (bridged.open().some((count) => count > 0)) await sleep(1);
+    logs.push(log);
+  }
+  t.deepEqual(logs[0]?.sort(), logs[1]?.sort());
+  t.is(logs[0]?.length, 5);
+});
+
+async function started(t: ExecutionContext, app: RequestListener): Promise<{ port: number; open: () => number[] }> {
+  const { server, port } = await serve(app);
+  t.teardown(() => server.close());
+  return { port, open: () => [] };
+}

@@ -31,7 +31,7 @@ import { recorders, recordResponses } from './record-response.js';
 import { ReplicaBody } from './replica-body.js';
 import { ResponseSteps } from './response-steps.js';
 import { framesOfCall } from './stack.js';
-import { abort, catchUp, closeAfterFinish, drain, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
+import { abort, closeAfterFinish, drain, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
 import { type SocketOwner, StandInSocket } from './stand-in-socket.js';
 
 /**
@@ -107,7 +107,7 @@ export class ReplicaExchange implements SocketOwner {
     if (envelope.app !== null) this.#enterApp(envelope.app);
     this.res.on('finish', this.#onFinish);
     recorders.set(this.res, this.#steps);
-    catchUp(this.res, envelope.progress);
+    this.#steps.catchUp(envelope.progress);
     if (envelope.progress !== 'open') this.#socket.takeCallbacks();
     this.#socket.drained();
     this.#hasGone = envelope.gone !== null;
@@ -267,6 +267,10 @@ export class ReplicaExchange implements SocketOwner {
     return this.#steps.isWriting || this.#over;
   }
 
+  get isInCall(): boolean {
+    return this.#steps.isInCall;
+  }
+
   setTimeout(ms: number): void {
     // Who listens is known when the turn is over.
     if (!this.#over) this.#push({ do: 'setTimeout', ms, req: false, res: false });
@@ -393,7 +397,7 @@ export class ReplicaExchange implements SocketOwner {
     if (res.writableEnded) return;
     this.#steps.isQuiet = true;
     if (!res.headersSent) setResponse(res, state);
-    catchUp(res, 'ended');
+    this.#steps.catchUp('ended');
     this.#steps.takeEnd();
   }
 
@@ -412,7 +416,6 @@ export class ReplicaExchange implements SocketOwner {
   /** It comes before what the app listens with. */
   readonly #onFinish = (): void => {
     this.#close();
-    this.#steps.hasFinished = true;
     closeAfterFinish(this.req, this.res, this.#socket);
   };
 

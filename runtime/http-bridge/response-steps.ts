@@ -6,9 +6,10 @@
 import type { ServerResponse } from 'node:http';
 import { genuine } from './genuine.js';
 import { headChange, setResponse } from './headers.js';
-import type { Chunk, ResponseState } from './messages.js';
+import type { Chunk, Envelope, ResponseState } from './messages.js';
 import type { Outbox } from './outbox.js';
 import type { Information, Recorded, Recorder } from './record-response.js';
+import { catchUp } from './stand-in.js';
 import type { StandInSocket } from './stand-in-socket.js';
 
 /** Chunks from here on are handed over rather than copied once more. */
@@ -26,8 +27,6 @@ export class ResponseSteps implements Recorder {
   /** Calls of the app's that are being done: what they call in turn is no step of its own. */
   #depth = 0;
   #isQuiet = true;
-  /** It has said so to its listeners. */
-  hasFinished = false;
   #ended = false;
   readonly #callbacks = new Map<number, readonly Callback[]>();
   #lastCallback = 0;
@@ -53,6 +52,21 @@ export class ResponseSteps implements Recorder {
   /** Is Node writing, because the app called a method of the response? */
   get isWriting(): boolean {
     return this.#depth > 0 || this.#isQuiet;
+  }
+
+  /** Is it writing now? What it has written waits for home, which says when all of it was sent. */
+  get isInCall(): boolean {
+    return this.#depth > 0;
+  }
+
+  /** What home has sent already; nobody is told. */
+  catchUp(progress: Envelope['progress']): void {
+    this.#depth++;
+    try {
+      catchUp(this.#res, progress);
+    } finally {
+      this.#depth--;
+    }
   }
 
   get hasCallbacks(): boolean {
@@ -172,8 +186,8 @@ export class ResponseSteps implements Recorder {
   /** All of it was sent: Node's part of the end, and callbacks that have waited for it. */
   finish(): void {
     for (const callbacks of this.#callbacks.values()) for (const callback of callbacks) callback(null);
-    // Of a response that home has ended, nothing has been written here. Where its head had been sent, Node says so itself.
-    if (this.#atEnd.length === 0) process.nextTick(() => this.hasFinished || this.#res.emit('finish'));
+    // Of a response that home has ended, nothing has been written here.
+    if (this.#atEnd.length === 0) process.nextTick(() => this.#res.emit('finish'));
     else process.nextTick(runAll, this.#atEnd);
   }
 

@@ -33,6 +33,8 @@ function trap(socket: object, name: string, get: (value?: unknown) => unknown): 
 export interface SocketOwner {
   /** Is Node writing, because the app called a method of the response? */
   readonly isWriting: boolean;
+  /** Is it doing so at this moment? */
+  readonly isInCall: boolean;
   /** Home's own socket, where both sides are one loop. */
   readonly realSocket: Socket | null;
   fail(what: string, why: string): never;
@@ -110,8 +112,7 @@ export class StandInSocket extends Socket {
       set() {},
       configurable: true,
     });
-    // A little is taken by the system at once.
-    get('writableLength', (socket) => (socket.#pending < HIGH_WATER_MARK ? 0 : socket.#pending));
+    get('writableLength', (socket) => socket.#writableLength());
     for (const name of AT_HOME) {
       Object.defineProperty(StandInSocket.prototype, name, {
         get(this: StandInSocket) {
@@ -137,6 +138,12 @@ export class StandInSocket extends Socket {
   }
 
   // --- what Node does with it -------------------------------------------------------------------------------------------
+
+  /** A little is taken by the system at once; but Node must not think, when it ends a response, that all of it is sent. */
+  #writableLength(): number {
+    if (this.#owner.isInCall) return Math.max(1, this.#pending);
+    return this.#pending < HIGH_WATER_MARK ? 0 : this.#pending;
+  }
 
   #callReal(method: 'write' | 'end', args: unknown[]): unknown {
     const found = this.#real('res', method, 'it bypasses the response');
