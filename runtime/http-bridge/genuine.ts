@@ -12,6 +12,7 @@ export const genuine = {
   writeHead: response.writeHead,
   write: response.write,
   end: response.end,
+  uncork: response.uncork,
   flushHeaders: response.flushHeaders,
   addTrailers: response.addTrailers,
   writeContinue: response.writeContinue,

@@ -9,7 +9,7 @@ import { ServerResponse } from '../node-http.js';
 import { Mark } from './exchange-of.js';
 import { genuine } from './genuine.js';
 
-export type Recorded = 'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers' | Information;
+export type Recorded = 'writeHead' | 'write' | 'end' | 'uncork' | 'flushHeaders' | 'addTrailers' | Information;
 export type Information = 'writeContinue' | 'writeProcessing' | 'writeEarlyHints';
 
 export interface Recorder {
@@ -26,6 +26,7 @@ export function recordResponses(): void {
   replace('writeHead');
   replace('write');
   replace('end');
+  replace('uncork');
   replace('flushHeaders');
   replace('addTrailers');
   replace('writeContinue');

@@ -120,6 +120,9 @@ export class ResponseSteps implements Recorder {
         return this.#pushWrite(args, result);
       case 'end':
         return this.#pushEnd(args);
+      case 'uncork':
+        // Newer versions of Node write then what they have kept back; home was told of it before.
+        return;
       case 'flushHeaders':
         return this.#outbox.push({ do: 'flushHeaders' });
       case 'addTrailers':
