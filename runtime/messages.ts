@@ -111,6 +111,8 @@ export type ToHome =
       readonly requests: number;
       readonly connections: number;
       readonly isOver: boolean;
+      /** The question that this answers; null where nobody asked. */
+      readonly ask: number | null;
     }
   /** What was proven does not hold here. */
   | { readonly kind: 'diverged'; readonly text: string }
@@ -168,4 +170,6 @@ export type AcceptMessage =
       readonly fd: number;
       readonly settings: ServerSettings;
     }
+  /** How many connections has it now? */
+  | { readonly kind: 'count-accepted'; readonly home: string; readonly ask: number }
   | { readonly kind: 'stop-accept'; readonly home: string; readonly connections: 'let-end' | 'all' };

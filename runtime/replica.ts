@@ -65,6 +65,7 @@ async function begin({ setup, port, begun }: ReplicaTask): Promise<void> {
     receiver.receive = (message) => {
       if (message.kind === 'accept') accept.accept(message);
       else if (message.kind === 'stop-accept') accept.stop(message);
+      else if (message.kind === 'count-accepted') accept.count(message);
       else runs.receive(message);
     };
     channel.send(ready);

@@ -15,9 +15,14 @@ import { settingsOf } from './server-settings.js';
 
 interface There {
   requests: number;
-  connections: number;
   /** The server is closing, and waits for this loop. */
   isAwaited: boolean;
+}
+
+interface Asked {
+  readonly waiting: Set<Replica>;
+  sum: number;
+  resolve(sum: number): void;
 }
 
 export class HomeAccept {
@@ -28,6 +33,9 @@ export class HomeAccept {
   readonly #there = new Map<Replica, There>();
   /** Of those that have ended, too. */
   readonly #answered = new Map<Replica, number>();
+  /** Questions for how many connections there are, by number. */
+  readonly #asked = new Map<number, Asked>();
+  #lastAsk = 0;
   /** Threads do not keep the process, but a server that closes does. */
   #keeping: NodeJS.Timeout | null = null;
   #isClosing = false;
@@ -57,7 +65,7 @@ export class HomeAccept {
   async turnOn(replica: Replica, root: string): Promise<void> {
     const handle: unknown = Reflect.get(this.#server, '_handle');
     if (!this.isPossible || this.#there.has(replica) || typeof handle !== 'object' || handle === null) return;
-    this.#there.set(replica, { requests: 0, connections: 0, isAwaited: false });
+    this.#there.set(replica, { requests: 0, isAwaited: false });
     this.#watch();
     const [fd] = await duplicate(handle, 1);
     const settings = settingsOf(this.#server);
@@ -74,17 +82,18 @@ export class HomeAccept {
     for (const replica of this.#there.keys()) this.#stop(replica, connections);
   }
 
-  received(replica: Replica, { requests, connections, isOver }: Extract<ToHome, { kind: 'accepts' }>): void {
+  received(replica: Replica, { requests, connections, isOver, ask }: Extract<ToHome, { kind: 'accepts' }>): void {
+    if (ask !== null) this.#answer(replica, ask, connections);
     const there = this.#there.get(replica);
     if (there === undefined) return;
     this.#answered.set(replica, this.requestsOf(replica) + requests - there.requests);
     there.requests = requests;
-    there.connections = connections;
     if (isOver) this.gone(replica);
   }
 
   /** It has ended what it had of this server, or has ended itself. */
   gone(replica: Replica): void {
+    for (const ask of [...this.#asked.keys()]) this.#answer(replica, ask, 0);
     const there = this.#there.get(replica);
     this.#there.delete(replica);
     if (there?.isAwaited) this.#release();
@@ -104,14 +113,35 @@ export class HomeAccept {
     this.#before('close', () => this.#close());
     this.#before('closeAllConnections', () => this.turnOff('all'));
     const count = this.#server.getConnections;
-    const here = (done: (error: Error | null, count: number) => void): http.Server =>
-      Reflect.apply(count, this.#server, [
+    const here = (done: (error: Error | null, count: number) => void): http.Server => {
+      const held = this.#held();
+      const elsewhere = this.#connectionsElsewhere();
+      return Reflect.apply(count, this.#server, [
         (error: Error | null, own: number) => {
-          const others = [...this.#there.values()].reduce((sum, { connections }) => sum + connections, 0);
-          done(error, error === null ? own - this.#held() + others : own);
+          void elsewhere.then((others) => done(error, error === null ? own - held + others : own));
         },
       ]);
+    };
     this.#define('getConnections', () => here);
+  }
+
+  async #connectionsElsewhere(): Promise<number> {
+    const waiting = new Set([...this.#there.keys()].filter(({ isReady }) => isReady));
+    if (waiting.size === 0) return 0;
+    const ask = ++this.#lastAsk;
+    return new Promise((resolve) => {
+      this.#asked.set(ask, { waiting, sum: 0, resolve });
+      for (const { channel } of waiting) channel.send({ kind: 'count-accepted', home: this.#root, ask });
+    });
+  }
+
+  #answer(replica: Replica, ask: number, connections: number): void {
+    const asked = this.#asked.get(ask);
+    if (asked?.waiting.delete(replica) !== true) return;
+    asked.sum += connections;
+    if (asked.waiting.size > 0) return;
+    this.#asked.delete(ask);
+    asked.resolve(asked.sum);
   }
 
   #before(name: 'close' | 'closeAllConnections', act: () => void): void {

@@ -45,16 +45,23 @@ export class ReplicaAccept {
     Reflect.apply(listen, server, [{ fd }]);
   }
 
+  count({ home, ask }: Extract<ToReplica, { kind: 'count-accepted' }>): void {
+    const accepting = this.#servers.get(home);
+    if (accepting === undefined) {
+      this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true, ask });
+    } else accepting.tell(false, ask);
+  }
+
   stop({ home, connections }: Extract<ToReplica, { kind: 'stop-accept' }>): void {
     const accepting = this.#servers.get(home);
     if (accepting === undefined)
-      this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true });
+      this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true, ask: null });
     else if (connections === 'all') accepting.stop(true);
     else accepting.stop(false);
   }
 }
 
-type Tell = (state: { requests: number; connections: number; isOver: boolean }) => void;
+type Tell = (state: { requests: number; connections: number; isOver: boolean; ask: number | null }) => void;
 
 class Accepting {
   requests = 0;
@@ -66,13 +73,13 @@ class Accepting {
   constructor(server: http.Server, tell: Tell) {
     this.#server = server;
     this.#tell = tell;
-    this.#timer = setInterval(() => this.#look(false), TELL_EVERY_MS);
+    this.#timer = setInterval(() => this.tell(false, null), TELL_EVERY_MS);
     this.#timer.unref();
     // Home serves them then.
     server.on('error', () => this.stop(false));
     server.on('close', () => {
       clearInterval(this.#timer);
-      this.#look(true);
+      this.tell(true, null);
     });
   }
 
@@ -83,13 +90,14 @@ class Accepting {
     else this.#server.closeIdleConnections();
   }
 
-  #look(isOver: boolean): void {
+  /** Whoever asks is told; without being asked only what is new. */
+  tell(isOver: boolean, ask: number | null): void {
     this.#server.getConnections((_error, connections) => {
       const state = { requests: this.requests, connections: connections ?? 0, isOver };
       const told = JSON.stringify(state);
-      if (told === this.#told) return;
+      if (ask === null && told === this.#told) return;
       this.#told = told;
-      this.#tell(state);
+      this.#tell({ ...state, ask });
     });
   }
 }
