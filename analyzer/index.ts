@@ -36,7 +36,7 @@ export function withCoarseParts(pipeline: Pipeline): Pipeline {
 /** Work for what follows loading, each time that it is done. */
 const leastWork = 3_000_000;
 const workForOp = 80;
-const mostForPackages = 4_000_000;
+const mostForPackages = 1_500_000;
 
 /**
  * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
