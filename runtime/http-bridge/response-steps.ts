@@ -54,9 +54,9 @@ export class ResponseSteps implements Recorder {
     return this.#depth > 0 || this.#isQuiet;
   }
 
-  /** Is it writing now? What it has written waits for home, which says when all of it was sent. */
+  /** Is it writing now, and not at the end yet? What it has written waits for home, which says when all of it was sent. */
   get isInCall(): boolean {
-    return this.#depth > 0;
+    return this.#depth > 0 && !this.#ended;
   }
 
   /** What home has sent already; nobody is told. */
