@@ -87,3 +87,8 @@ function sampleResponse(req: IncomingMessage): ServerResponse {
 export const NEED_DRAIN: symbol | undefined = Object.getOwnPropertySymbols(reply).find(
   ({ description }) => description === 'kNeedDrain',
 );
+
+/** And under this that all of a response was sent. */
+export const FINISHED: symbol | undefined = Object.getOwnPropertySymbols(reply).find(
+  ({ description }) => description === 'kWritableFinished',
+);

@@ -71,7 +71,8 @@ export interface Envelope {
   readonly req: Properties;
   readonly res: Properties;
   readonly response: ResponseState;
-  readonly progress: 'open' | 'head-sent' | 'ended';
+  /** `finished`: all of it was sent. */
+  readonly progress: 'open' | 'head-sent' | 'ended' | 'finished';
   readonly fixes: readonly Fix[] | null;
 }
 

@@ -32,7 +32,7 @@ export function packExchange(id: ExchangeId, req: IncomingMessage, res: ServerRe
     req: reqProperties,
     res: resProperties,
     response: readResponse(res),
-    progress: res.writableEnded ? 'ended' : res.headersSent ? 'head-sent' : 'open',
+    progress: progressOf(res),
     fixes: encoder.fixes,
   };
 }
@@ -119,4 +119,9 @@ function validationOf(server: unknown): Pick<Connection, 'httpValidation' | 'ins
     httpValidation: read('httpValidation', 'string'),
     insecureHTTPParser: read('insecureHTTPParser', 'boolean'),
   };
+}
+
+function progressOf(res: ServerResponse): Envelope['progress'] {
+  if (res.writableEnded) return res.writableFinished ? 'finished' : 'ended';
+  return res.headersSent ? 'head-sent' : 'open';
 }

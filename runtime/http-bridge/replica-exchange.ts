@@ -124,7 +124,7 @@ export class ReplicaExchange implements SocketOwner {
     if (this.#failed || this.#over) return;
     applyFixes(envelope.fixes, this.refs);
     this.#given.renew(envelope);
-    if (envelope.progress === 'ended') this.#finishedAtHome(envelope.response);
+    if (/^(ended|finished)$/.test(envelope.progress)) this.#finishedAtHome(envelope.response);
     this.#steps.renew(envelope.response);
   }
 

@@ -3,7 +3,7 @@
  * Gives: a request and a response of Node with the prototypes of the app's own, in the state in which home's are.
  */
 import { IncomingMessage, ServerResponse } from '../node-http.js';
-import { genuine, NEED_DRAIN } from './genuine.js';
+import { FINISHED, genuine, NEED_DRAIN } from './genuine.js';
 import { setResponse } from './headers.js';
 import type { BodyState, Envelope, Gone } from './messages.js';
 import type { StandInSocket } from './stand-in-socket.js';
@@ -89,7 +89,9 @@ export function catchUp(res: ServerResponse, progress: Envelope['progress']): vo
     genuine.writeHead.call(res, res.statusCode);
     genuine.flushHeaders.call(res);
   }
-  if (progress === 'ended') Reflect.apply(genuine.end, res, []);
+  if (progress !== 'head-sent') Reflect.apply(genuine.end, res, []);
+  // Newer versions of Node note it, older ones look.
+  if (progress === 'finished' && FINISHED !== undefined) Reflect.set(res, FINISHED, true);
 }
 
 // --- what home tells later ----------------------------------------------------------------------------------------------

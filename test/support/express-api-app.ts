@@ -261,7 +261,8 @@ export function apiRequests(version: Version): readonly string[] {
     ...['HEAD', 'POST'].map((method) => get('/static/name.txt', [], method)),
     ...['bytes=0-9', 'bytes=9999-', 'bytes=1-3,5-6'].map((range) => get('/static/big.txt', [`Range: ${range}`])),
     ...['bytes=1-3', 'bytes=1-3,5-6'].map((range) => get('/r/download-range', [`Range: ${range}`])),
-    get('/static/big.txt', ['Range: bytes=-5', 'If-Range: "x"']),
+    // Express 3 reads there what newer versions of Node no longer have, and the process ends.
+    ...(version === 3 ? [] : [get('/static/big.txt', ['Range: bytes=-5', 'If-Range: "x"'])]),
     get('/r/send-304', ['If-None-Match: "123"']),
     get('/r/send-weak', ['If-None-Match: *']),
     get('/r/sendFile', ['If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT']),
