@@ -19,6 +19,8 @@ export interface ReplicaTask {
   /** Where loops share memory: how many runs were begun here. What had not begun when a thread died is run again as if
    *  it had never been sent. */
   readonly begun: Int32Array;
+  /** 1 as soon as the thread has loaded what it needs to be a replica. */
+  readonly loaded: Int32Array;
 }
 
 export interface ReplicaSetup {

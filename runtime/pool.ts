@@ -3,6 +3,7 @@
  * died, counting. A replica is one short task, which leaves a port behind in its thread; messages then go by that port
  * and never through the task queue, whose hop costs several times as much.
  */
+import process from 'node:process';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { ReplicaSetup } from './messages.js';
@@ -19,10 +20,14 @@ export interface Thread {
   terminate(): void;
 }
 
+const LONGEST_LOAD_MS = 500;
+
 export class ThreadPool {
   readonly #pool: Piscina;
   /** Threads that have a replica, or had one: a thread is never used for a second. */
   readonly #used = new WeakSet<Worker>();
+
+  readonly #loading = new Set<Int32Array>();
 
   constructor(threads: number, env: NodeJS.ProcessEnv) {
     this.#pool = new Piscina({
@@ -34,6 +39,10 @@ export class ThreadPool {
       loadBalancer: (task, workers) => this.#choose(task, workers),
       env: workerEnv(env),
     });
+    // A thread that is stopped in the middle of loading modules can take the process with it (Node calls what does not exist yet).
+    process.on('exit', () => {
+      for (const loaded of this.#loading) Atomics.wait(loaded, 0, 0, LONGEST_LOAD_MS);
+    });
     // A thread that dies is told of by its port; nobody else is to be stopped by it.
     this.#pool.on('error', () => {});
   }
@@ -42,15 +51,19 @@ export class ThreadPool {
   start(setup: ReplicaSetup, died: (error: Error & { readonly code?: string }) => void): Thread {
     const { port1, port2 } = new MessageChannel();
     const begun = new Int32Array(new SharedArrayBuffer(4));
+    const loaded = new Int32Array(new SharedArrayBuffer(4));
+    this.#loading.add(loaded);
     const stop = new AbortController();
     let worker: Worker | null = null;
     const taken = (chosen: Worker): void => {
       worker = chosen;
       chosen.once('error', died);
     };
-    const task = { [Piscina.queueOptionsSymbol]: taken, setup, port: port2, begun };
+    const task = { [Piscina.queueOptionsSymbol]: taken, setup, port: port2, begun, loaded };
     const started: Promise<void> = this.#pool.run(task, { transferList: [port2], signal: stop.signal });
     started.catch(() => port1.close());
+    const forget = (): void => void this.#loading.delete(loaded);
+    started.then(forget, forget);
     return {
       port: port1,
       begun,

@@ -46,7 +46,9 @@ export default function startReplica(task: ReplicaTask): void {
   void begin(task);
 }
 
-async function begin({ setup, port, begun }: ReplicaTask): Promise<void> {
+async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void> {
+  Atomics.store(loaded, 0, 1);
+  Atomics.notify(loaded, 0);
   const receiver: { receive: (message: ToReplica) => void } = { receive: () => {} };
   const channel: Channel<ToHome, ToReplica> = new Channel<ToHome, ToReplica>(port, {
     wire: { pack: packMessage, unpack: unpackMessage },

@@ -39,8 +39,8 @@ export interface AcceptOptions {
 
 const LOOK_EVERY_MS = 250;
 const BUSY = 0.85;
-/** In a row. */
-const LOOKS = 4;
+/** In a row; by then the scheduler has found out whether it is a heavy handler that keeps home busy. */
+const LOOKS = 10;
 
 interface Served {
   readonly linked: LinkedServer;
