@@ -39,10 +39,7 @@ export class ThreadPool {
       loadBalancer: (task, workers) => this.#choose(task, workers),
       env: workerEnv(env),
     });
-    // A thread that is stopped in the middle of loading modules can take the process with it (Node calls what does not exist yet).
-    process.on('exit', () => {
-      for (const loaded of this.#loading) Atomics.wait(loaded, 0, 0, LONGEST_LOAD_MS);
-    });
+    this.#waitAtExit();
     // A thread that dies is told of by its port; nobody else is to be stopped by it.
     this.#pool.on('error', () => {});
   }
@@ -74,6 +71,25 @@ export class ThreadPool {
         else void worker.terminate();
       },
     };
+  }
+
+  /**
+   * A thread that is stopped in the middle of loading modules can take the process with it: Node calls what does not exist
+   * yet. `process.exit` looks this up last of all; a listener would show.
+   */
+  #waitAtExit(): void {
+    let reallyExit: unknown = Reflect.get(process, 'reallyExit');
+    Object.defineProperty(process, 'reallyExit', {
+      configurable: true,
+      enumerable: true,
+      get: () => {
+        for (const loaded of this.#loading) Atomics.wait(loaded, 0, 0, LONGEST_LOAD_MS);
+        return reallyExit;
+      },
+      set: (value: unknown) => {
+        reallyExit = value;
+      },
+    });
   }
 
   /** Called at once where a thread is there, later where one is still being made. */
