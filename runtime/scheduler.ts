@@ -79,6 +79,9 @@ const MUCH_MS = 2;
 const TRIAL_RUNS = 20;
 /** Home makes the message and writes it, the replica reads it: about the same each. */
 const WAY_PER_SEND = 2;
+/** The first messages also find out what classes and names are on the other side; large ones cost more than that. */
+const COLD_SENDS = 4;
+const COLD_MS = 10;
 /** The first message also loads and compiles what it needs; one more may be an exception. */
 const DEAR = 1.9;
 
@@ -149,6 +152,7 @@ export class Scheduler {
   sent(movable: Movable, clockMs: number, computedMs: number | null): void {
     const ms = computedMs === null ? clockMs : Math.min(clockMs, computedMs);
     movable.sends++;
+    if (movable.sends <= COLD_SENDS && ms < COLD_MS) return;
     const isDear = ms * WAY_PER_SEND >= Math.max(movable.worthMs, movable.costAway, HOP_MS);
     movable.dear = movable.dear * 0.95 + (isDear ? 1 : 0);
     // By the clock alone it may have been a time in which others had the processor.
