@@ -10,7 +10,7 @@ export interface LinkReport {
   readonly handlers: number;
   readonly own: number;
   readonly moving: number;
-  /** Of packages, by name and place. */
+  /** Those that are no fluxions, by name and place: of packages, or of the app where the compiler could not follow it. */
   readonly others: readonly string[];
   readonly fluxions: readonly LinkedFluxion[];
 }

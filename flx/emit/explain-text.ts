@@ -50,7 +50,11 @@ function liveLines({ handlers, own, moving, others }: LinkReport): Line[] {
   const all = `${plural(handlers, 'function')} in its routers, ${own} of them the app’s own`;
   const lines = [text(`as the running app is: ${all}; ${moving} can run on every loop`)];
   if (others.length > 0)
-    lines.push(text(`of packages, on the main loop: ${shortenTo(others.join(', '), MOST_OTHERS)}`));
+    lines.push(
+      text(
+        `on the main loop, as they are of packages or could not be followed: ${shortenTo(others.join(', '), MOST_OTHERS)}`,
+      ),
+    );
   return lines;
 }
 

@@ -57,6 +57,7 @@ export class Verdicts {
 
 function nameOf({ fn, place }: LinkedSlot): string {
   const name = fn.name === '' ? 'a function' : fn.name;
-  const at = place === null ? null : /node_modules\/.*$/.exec(place.url)?.[0].replace(/^node_modules\//, '');
-  return at == null ? name : `${name} (${at}:${place?.line})`;
+  if (place === null) return name;
+  const file = /node_modules\/(.*)$/.exec(place.url)?.[1] ?? place.url.replace(/^.*[\\/]/, '');
+  return `${name} (${file}:${place.line})`;
 }

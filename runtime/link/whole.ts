@@ -13,29 +13,32 @@ import type { FoundFluxion } from './find-fluxion.js';
 import { Reach } from './reach.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
 
-/** Its own functions in a stack look at the request, and at the app's settings. */
-const ROUTERS = ['express', 'router', 'connect'];
+/** What Express 4 puts into each stack itself: it looks at the request, and at the app's settings. Apps of Express 3 are served by home. */
+const OWN_OF_EXPRESS: { readonly [name: string]: RegExp } = {
+  express: /[\\/]lib[\\/]middleware[\\/](?:init|query)\.js$/,
+};
 
 export class WholeReach {
   readonly #reflector: Reflector;
   readonly #own: ReadonlySet<string>;
   readonly #repeatable: ReadonlySet<string>;
   readonly #reach: Reach;
-  readonly #packages = new Map<string, { readonly reach: Reach; callsApp: boolean } | null>();
+  readonly #packages = new Map<string, { readonly reach: Reach; callsApp: boolean }>();
 
   /** `reach`: of functions of the app. */
   constructor(reflector: Reflector, start: StartManifest, { repeatable }: LinkManifest, reach: Reach) {
     this.#reflector = reflector;
     this.#own = new Set(start.modules.map(({ source }) => source));
-    this.#repeatable = new Set([...repeatable, ...ROUTERS]);
+    this.#repeatable = new Set(repeatable);
     this.#reach = reach;
   }
 
   /** `found`: the fluxion that it is, if it is one. */
   ofSlot(fn: object, place: FunctionPlace, found: FoundFluxion | null): Reached | null {
     if (found !== null) return found.fluxion.whole ? [...this.#reach.of(found.fn)] : null;
-    const folder = packageFolder(fileOf(place.url));
-    const known = folder === null ? null : this.#packageIn(folder);
+    const file = fileOf(place.url);
+    const folder = packageFolder(file);
+    const known = folder === null ? null : this.#packageIn(folder, file);
     if (known === null) return null;
     const reached = [...known.reach.of(fn)];
     return known.callsApp ? null : reached;
@@ -49,14 +52,12 @@ export class WholeReach {
     return [...this.#reach.ofValues(parts)];
   }
 
-  /** Null where nothing is known of its middleware. */
-  #packageIn(folder: string): { readonly reach: Reach; readonly callsApp: boolean } | null {
+  /** Null where nothing is known of the middleware in this file. */
+  #packageIn(folder: string, file: string): { readonly reach: Reach; readonly callsApp: boolean } | null {
+    const name = nameOf(folder);
+    if (!this.#repeatable.has(name) && OWN_OF_EXPRESS[name]?.test(file) !== true) return null;
     const known = this.#packages.get(folder);
     if (known !== undefined) return known;
-    if (!this.#repeatable.has(nameOf(folder))) {
-      this.#packages.set(folder, null);
-      return null;
-    }
     const made = {
       /** Who knows what functions of the app do that a middleware was given. */
       callsApp: false,

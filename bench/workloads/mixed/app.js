@@ -1,5 +1,5 @@
 const express = require('express');
-const countPrimes = require('./primes');
+const countPrimes = require('../primes/primes');
 
 const app = express();
 

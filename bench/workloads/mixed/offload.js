@@ -3,7 +3,7 @@ const express = require('express');
 const { Piscina } = require('piscina');
 
 const app = express();
-const pool = new Piscina({ filename: path.join(__dirname, 'primes.js') });
+const pool = new Piscina({ filename: path.join(__dirname, '../primes/primes.js') });
 
 app.get('/users/:id', (req, res) => {
   const id = Number(req.params.id);
