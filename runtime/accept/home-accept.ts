@@ -15,6 +15,8 @@ import { settingsOf } from './server-settings.js';
 
 interface There {
   requests: number;
+  /** The replica has been given the socket. */
+  isTold: boolean;
   /** The server is closing, and waits for this loop. */
   isAwaited: boolean;
 }
@@ -65,21 +67,25 @@ export class HomeAccept {
   async turnOn(replica: Replica, root: string): Promise<void> {
     const handle: unknown = Reflect.get(this.#server, '_handle');
     if (!this.isPossible || this.#there.has(replica) || typeof handle !== 'object' || handle === null) return;
-    this.#there.set(replica, { requests: 0, isAwaited: false });
+    const there: There = { requests: 0, isTold: false, isAwaited: false };
+    this.#there.set(replica, there);
     this.#watch();
     const [fd] = await duplicate(handle, 1);
+    // Turned off in the meantime, maybe on again.
+    if (this.#there.get(replica) !== there) return;
     const settings = settingsOf(this.#server);
-    if (fd === undefined || settings === null || !this.#there.has(replica) || !this.isPossible || !replica.isReady) {
+    if (fd === undefined || settings === null || !this.isPossible || !replica.isReady) {
       this.#there.delete(replica);
       return;
     }
+    there.isTold = true;
     replica.channel.send({ kind: 'accept', root, home: this.#root, fd, settings });
     this.#log.debug(`${replica.id} accepts connections of ${this.#root}`);
   }
 
   /** New connections come home; those that are there stay where they are until they end, unless they must not. */
   turnOff(connections: 'let-end' | 'all'): void {
-    for (const replica of this.#there.keys()) this.#stop(replica, connections);
+    for (const replica of [...this.#there.keys()]) this.#stop(replica, connections);
   }
 
   received(replica: Replica, { requests, connections, isOver, ask }: Extract<ToHome, { kind: 'accepts' }>): void {
@@ -100,7 +106,8 @@ export class HomeAccept {
   }
 
   #stop(replica: Replica, connections: 'let-end' | 'all'): void {
-    if (replica.isReady) replica.channel.send({ kind: 'stop-accept', home: this.#root, connections });
+    const isTold = this.#there.get(replica)?.isTold === true;
+    if (isTold && replica.isReady) replica.channel.send({ kind: 'stop-accept', home: this.#root, connections });
     else this.gone(replica);
   }
 
@@ -167,7 +174,10 @@ export class HomeAccept {
     if (this.#isClosing || !this.#server.listening) return;
     this.#isClosing = true;
     for (const [replica, there] of [...this.#there]) {
-      there.isAwaited = true;
+      if (there.isTold) there.isAwaited = true;
+      else this.#there.delete(replica);
+    }
+    for (const replica of [...this.#there.keys()]) {
       // A server is closed when it has no connections: as many as are elsewhere, at least.
       this.#add(1);
       this.#stop(replica, 'let-end');

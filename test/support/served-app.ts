@@ -55,6 +55,8 @@ export class ServedApp {
   stderr = '';
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   #heard: (() => void)[] = [];
+  /** And all that it has said has been heard. */
+  #hasEnded = false;
 
   private constructor(child: ChildProcess, folder: string) {
     this.child = child;
@@ -62,7 +64,7 @@ export class ServedApp {
     this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(() => (this.stdout += text)));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#hear(() => (this.stderr += text)));
-    child.on('close', () => this.#hear(() => {}));
+    child.on('close', () => this.#hear(() => (this.#hasEnded = true)));
   }
 
   static async serve(t: ExecutionContext, tree: Tree, options: ServeOptions): Promise<ServedApp> {
@@ -109,7 +111,7 @@ export class ServedApp {
     for (;;) {
       const found = look();
       if (found !== null && found !== false) return found;
-      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+      if (this.#hasEnded) {
         throw new Error(`the app has ended:\n${this.stdout}\n${this.stderr}`);
       }
       await new Promise<void>((resolve) => this.#heard.push(resolve));
