@@ -7,21 +7,16 @@
 import type { Server } from 'node:http';
 import os from 'node:os';
 import process from 'node:process';
-import type { LinkFluxion, LinkManifest, StartManifest } from '../flx/run-manifest.js';
+import type { StartManifest } from '../flx/run-manifest.js';
 import { AcceptPlan } from './accept/plan.js';
 import { decode } from './codec.js';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
-import { Classes } from './link/classes.js';
-import { findDifference, freshReach, HomeReach, type Reached } from './link/compare.js';
-import { FluxionFinder } from './link/find-fluxion.js';
-import { type LinkedServer, type LinkedSlot, linkServer } from './link/link-home.js';
-import { pairSlots, remoteKey } from './link/pair.js';
-import { Reflector } from './link/reflect.js';
-import { Verdicts } from './link/verdicts.js';
+import type { LinkedSlot } from './link/link-home.js';
+import { Linker, type Manifests } from './link/linker.js';
 import { Log } from './log.js';
-import type { RemoteCut, RemoteSlot, ReplicaSetup, ToHome } from './messages.js';
+import type { ReplicaSetup, ToHome } from './messages.js';
 import { OwnerRuns } from './owner-runs.js';
 import { type ReadyReplica, type Replica, Replicas } from './replicas.js';
 import { Counts, Report } from './report.js';
@@ -59,47 +54,39 @@ class Engine {
   readonly #context: EngineContext;
   readonly #log: Log;
   readonly #counts = new Counts();
-  readonly #finder: FluxionFinder | null;
+  readonly #linker: Linker;
   readonly #dispatcher: Dispatcher;
-  readonly #fluxionOf: (id: string) => LinkFluxion | undefined;
-  #reach: HomeReach | null = null;
   readonly #stubs: Stubs;
   readonly #ownerRuns: OwnerRuns;
-  /** Something behind a cut may leave home. */
-  readonly #hasCuts: boolean;
   readonly #replicas: Replicas;
-  readonly #servers: LinkedServer[] = [];
   readonly #listening: Server[] = [];
-  readonly #verdicts: Verdicts;
   /** Null where home accepts all connections, whatever comes. */
   readonly #accept: AcceptPlan | null;
   readonly #report: Report | null;
-  #isAllHome = false;
   #hadReplica = false;
 
   constructor(context: EngineContext) {
     this.#context = context;
-    const { options, prepared } = context;
+    const { options, prepared, loop } = context;
     this.#log = new Log(options.logLevel);
     context.recorder?.stop();
     this.#replicas = this.#makeReplicas();
     const scheduler = new Scheduler(options.placement === 'eager' ? 'eager' : 'auto');
-    const link = prepared === null ? null : readLink(prepared.folder);
+    const manifests = prepared === null ? null : { start: prepared.manifest, link: readLink(prepared.folder) };
+    const linker = new Linker({ manifests, makes: loop.makes, log: this.#log });
+    this.#linker = linker;
     this.#dispatcher = new Dispatcher({
       scheduler,
       replicas: () => this.#replicas.list(),
       expectsMore: () => this.#replicas.expectsMore,
       wanted: () => this.#replicas.want(),
       mostWaiting: MOST_WAITING[options.overload],
-      keepsParts: link?.fluxions.some(({ movable, cut }) => !movable && cut) ?? false,
+      keepsParts: linker.hasCutsHome,
       counts: this.#counts,
       log: this.#log,
     });
-    const byId = new Map(link?.fluxions.map((fluxion) => [fluxion.id, fluxion]));
-    this.#fluxionOf = (id) => byId.get(id);
-    this.#finder = prepared === null || link === null ? null : new FluxionFinder(prepared.manifest, link);
-    this.#ownerRuns = new OwnerRuns(this.#dispatcher, context.loop.makes, (id) => {
-      const fluxion = byId.get(id);
+    this.#ownerRuns = new OwnerRuns(this.#dispatcher, loop.makes, (id) => {
+      const fluxion = linker.fluxionOf(id);
       return fluxion === undefined ? null : this.#stubs.stateOf(fluxion);
     });
     this.#stubs = new Stubs({
@@ -108,16 +95,14 @@ class Engine {
       counts: this.#counts,
       overload: options.overload,
       reports: options.report !== null,
-      makes: context.loop.makes,
-      fluxionOf: (id) => byId.get(id),
+      makes: loop.makes,
+      fluxionOf: (id) => linker.fluxionOf(id),
     });
-    this.#hasCuts = link?.fluxions.some(({ movable, cut }) => movable && cut) ?? false;
-    this.#accept = this.#planAccept(link);
-    const handlers = link?.fluxions.filter(({ kind, movable }) => kind === 'start' && movable) ?? [];
-    const verdicts = new Verdicts(handlers);
-    this.#verdicts = verdicts;
+    this.#accept = this.#planAccept(manifests);
     const report =
-      options.report === null ? null : new Report(options.report, this.#counts, () => verdicts.report(), this.#log);
+      options.report === null
+        ? null
+        : new Report(options.report, this.#counts, () => linker.verdicts.report(), this.#log);
     this.#report = report;
     drainOnSignals({
       servers: () => this.#listening,
@@ -128,19 +113,16 @@ class Engine {
 
   addServer(server: Server, early: readonly object[]): void {
     for (const req of early) this.#counts.request(req, 'home');
-    const isFirst = this.#servers.length === 0;
-    const reflector = new Reflector();
-    const linked = linkServer(server, `server${this.#servers.length}`, this.#finder, reflector);
-    this.#mindUnknownFiles(reflector.scripts());
-    reflector.close();
-    this.#servers.push(linked);
+    const isFirst = this.#listening.length === 0;
+    const { linked, scripts } = this.#linker.addServer(server);
+    this.#mindUnknownFiles(scripts);
     this.#listening.push(server);
     let isMovable = false;
     for (const slot of linked.slots) if (this.#placeStub(slot)) isMovable = true;
     if (this.#context.options.report !== null) {
       server.prependListener('request', (req) => this.#counts.request(req, 'home'));
     }
-    if (this.#hasCuts && !this.#isAllHome) {
+    if (this.#linker.hasCuts && !this.#linker.isAllHome) {
       isMovable = true;
       this.#context.loop.decide(this.#stubs.cuts());
     }
@@ -153,24 +135,23 @@ class Engine {
 
   /** Nothing more is to be found out about what may move. */
   #linked(): void {
-    this.#verdicts.done();
+    this.#linker.verdicts.done();
     this.#report?.write();
   }
 
   /** Code that the compiler has not read may change anything. */
   #mindUnknownFiles(scripts: Iterable<string>): void {
-    const unknown = this.#finder?.unknownFiles(scripts) ?? [];
-    if (unknown.length === 0 || this.#isAllHome) return;
-    this.#isAllHome = true;
+    const unknown = this.#linker.mindUnknownFiles(scripts);
+    if (unknown === null) return;
     this.#stubs.keepHome();
     this.#accept?.end();
-    this.#log.info(`everything stays on the main thread: ${unknown[0]} was loaded, and the compiler has not seen it`);
+    this.#log.info(`everything stays on the main thread: ${unknown} was loaded, and the compiler has not seen it`);
   }
 
   #placeStub(slot: LinkedSlot): boolean {
     const { fluxion } = slot;
-    const why = this.#staysBy(slot);
-    this.#verdicts.stays(slot, why);
+    const why = this.#linker.staysBy(slot);
+    this.#linker.verdicts.stays(slot, why);
     if (fluxion === null) return false;
     const moves = fluxion.movable && why === null;
     if (!moves && this.#context.options.report === null) return false;
@@ -179,25 +160,15 @@ class Engine {
     return moves;
   }
 
-  /** Null where nothing of the program's text, nor of what it runs with, keeps it home. */
-  #staysBy({ fluxion, kind }: LinkedSlot): string | null {
-    if (this.#isAllHome) return 'a module was loaded that the compiler has not seen';
-    if (kind === 'error') return 'handlers of errors run on the main thread';
-    if (kind === 'param') return 'handlers of parameters run on the main thread';
-    return fluxion?.why ?? null;
-  }
-
   /** What is recorded, reported by fluxion or looked at closely has to pass by here. */
-  #planAccept(link: LinkManifest | null): AcceptPlan | null {
-    const { prepared, options } = this.#context;
-    const { accept: mode, placement, record, sanitize } = options;
-    if (link === null || prepared === null || mode === 'home' || record !== null || sanitize) return null;
+  #planAccept(manifests: Manifests | null): AcceptPlan | null {
+    const { accept: mode, placement, record, sanitize } = this.#context.options;
+    if (manifests === null || mode === 'home' || record !== null || sanitize) return null;
     // Whoever says "eager" wants to see handlers move.
     if (placement === 'eager' && mode === 'auto') return null;
     return new AcceptPlan({
       mode,
-      start: prepared.manifest,
-      link,
+      ...manifests,
       log: this.#log,
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
@@ -246,94 +217,26 @@ class Engine {
   }
 
   #started(replica: Replica, found: ReadyReplica): void {
-    const { slots, cuts, unconnected } = found;
-    const all = this.#servers.flatMap((server) => server.slots);
-    const pairs = pairSlots(all, slots);
+    const linked = this.#linker.link(found);
     const names = this.#dispatcher.namesOf(replica);
-    for (const { root, things } of this.#servers) {
-      const remote = pairs.roots.get(root);
-      if (remote !== undefined) names.add(remote, things);
-    }
-    names.classes = this.#classes(pairs.slots);
-    const lacks = (fluxion: LinkFluxion | undefined | null): boolean =>
-      unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
-    const equal = this.#equality(pairs.slots, slots, cuts);
-    this.#accept?.started(replica, found, pairs, (slot) => lacks(slot.fluxion));
-    replica.slots = new Map([...pairs.slots].filter(([slot, key]) => !lacks(slot.fluxion) && equal.slots.has(key)));
-    for (const slot of all) {
-      if (replica.slots.has(slot)) this.#verdicts.moves(slot);
-      else if (slot.fluxion?.movable && this.#staysBy(slot) === null) {
-        const isThere = pairs.slots.has(slot);
-        if (!isThere) this.#verdicts.stays(slot, 'in a replica no router has it at the same place');
-        else if (lacks(slot.fluxion))
-          this.#verdicts.stays(slot, `${unconnected.join(', ')}: start-up connects, and a replica’s start-up does not`);
-      }
-    }
-    replica.cuts = new Set([...equal.cuts].filter((id) => !lacks(this.#fluxionOf(id))));
+    for (const [root, things] of this.#linker.thingsBelow(linked.pairs)) names.add(root, things);
+    names.classes = this.#linker.classes(linked.pairs);
+    this.#accept?.started(replica, found, linked.pairs, linked.lacks);
+    replica.slots = linked.slots;
+    replica.cuts = linked.cuts;
     this.#counts.join(replica.id, { busy: () => replica.thread.busy(), memory: () => replica.memory });
-    this.#sanitizeHome(all.filter((slot) => replica.slots.has(slot)));
+    this.#sanitizeHome(linked.slots.keys());
     this.#hadReplica = true;
     this.#linked();
     this.#dispatcher.pump();
   }
 
-  #classes(pairs: ReadonlyMap<LinkedSlot, string>): Classes | null {
-    const { prepared } = this.#context;
-    if (prepared === null) return null;
-    const slots = new Map([...pairs].map(([{ fn }, key]) => [key, fn]));
-    return new Classes({ slots, start: prepared.manifest, link: readLink(prepared.folder) });
-  }
-
-  /** Slots and cuts of a replica that reach there what they reach here. */
-  #equality(
-    pairs: ReadonlyMap<LinkedSlot, string>,
-    slots: readonly RemoteSlot[],
-    cuts: readonly RemoteCut[],
-  ): { readonly slots: ReadonlySet<string>; readonly cuts: ReadonlySet<string> } {
-    const { prepared, loop } = this.#context;
-    const equal = { slots: new Set<string>(), cuts: new Set<string>() };
-    if (prepared === null) return equal;
-    const reflector = new Reflector();
-    const reach = (this.#reach ??= new HomeReach(prepared.manifest, readLink(prepared.folder)));
-    const remote = new Map(slots.map((slot) => [remoteKey(slot), slot.reached]));
-    for (const [slot, key] of pairs) {
-      const { own, fluxion } = slot;
-      const there = remote.get(key);
-      if (fluxion === null || !there) continue;
-      const different = this.#differsIn(fluxion, reach.of(own, reflector), there);
-      if (different === null) equal.slots.add(key);
-      else this.#verdicts.stays(slot, different);
-    }
-    for (const { id, reached } of cuts) {
-      const [make, fluxion] = [loop.makes.get(id), this.#fluxionOf(id)];
-      if (make === undefined || fluxion === undefined) continue;
-      if (this.#differsIn(fluxion, reach.of(make, reflector), reached) === null) equal.cuts.add(id);
-    }
-    reflector.close();
-    return equal;
-  }
-
-  #differsIn({ id, module, line }: LinkFluxion, here: Reached, there: Reached): string | null {
-    const different = findDifference(here, there);
-    if (different === null) return null;
-    const why = `in a replica "${different}" is not what it is here`;
-    this.#log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: ${why}`);
-    return why;
-  }
-
   // --- sanitize -------------------------------------------------------------------------------------------------------
 
   /** What runs on replicas must stay as it was at home, too: it is what they were compared with. */
-  #sanitizeHome(moving: readonly LinkedSlot[]): void {
-    const { prepared, options } = this.#context;
-    if (!options.sanitize || prepared === null || this.#hadReplica) return;
-    const link = readLink(prepared.folder);
-    const reach = freshReach(prepared.manifest, link);
-    const watched = moving.flatMap(({ fluxion, own }) =>
-      fluxion === null ? [] : [{ fluxion, fn: own, reached: reach.of(own) }],
-    );
-    reach.close();
-    const sanitizer = new Sanitizer(watched, () => freshReach(prepared.manifest, link));
+  #sanitizeHome(moving: Iterable<LinkedSlot>): void {
+    if (!this.#context.options.sanitize || this.#hadReplica) return;
+    const sanitizer = new Sanitizer(this.#linker.reachedBy(moving), () => this.#linker.freshReach());
     const look = (): void => {
       for (const each of sanitizer.look()) this.#diverged(divergenceText('home', each));
     };

@@ -8,7 +8,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LinkFluxion } from '../flx/run-manifest.js';
-import { findDifference, type Reached } from './link/compare.js';
+import { type FreshReach, findDifference, type Reached } from './link/compare.js';
 import type { Handler } from './link/routers.js';
 
 export interface Watched {
@@ -22,11 +22,6 @@ export interface Divergence {
   readonly variable: string;
   /** What has run since all was well, the last one last. */
   readonly since: readonly string[];
-}
-
-interface FreshReach {
-  of(fn: object): Reached;
-  close(): void;
 }
 
 /** Long lists say no more than short ones. */

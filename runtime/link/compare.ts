@@ -30,11 +30,13 @@ export function makeReach(
   });
 }
 
+export interface FreshReach {
+  of(fn: object): Reached;
+  close(): void;
+}
+
 /** Knows nothing of what was there before. */
-export function freshReach(
-  start: StartManifest,
-  link: LinkManifest,
-): { readonly of: (fn: object) => Reached; close(): void } {
+export function freshReach(start: StartManifest, link: LinkManifest): FreshReach {
   const reflector = new Reflector();
   const reach = makeReach(reflector, start, link);
   return { of: (fn) => [...reach.of(fn)], close: () => reflector.close() };

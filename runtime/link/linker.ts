@@ -1,0 +1,203 @@
+/**
+ * Home's side of the link: which functions its servers call for requests, which fluxions these are, and which of them a
+ * replica may run, since what they reach there is what they reach here.
+ *
+ * Reads: servers that listen, start.json and link.json; what replicas say that they found.
+ * Gives: functions with their fluxions, or what keeps them home; for a replica the slots and cuts that it may be sent.
+ * Reports: what differs, once for each fluxion and variable.
+ */
+import type { EventEmitter } from 'node:events';
+import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
+import type { Log } from '../log.js';
+import type { RemoteCut, RemoteSlot, ReplicaStarted } from '../messages.js';
+import type { Make } from '../types.js';
+import { Classes } from './classes.js';
+import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
+import { FluxionFinder } from './find-fluxion.js';
+import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
+import { type Pairs, pairSlots, remoteKey } from './pair.js';
+import { Reflector } from './reflect.js';
+import { Verdicts } from './verdicts.js';
+
+/** What the compiler wrote of the program. */
+export interface Manifests {
+  readonly start: StartManifest;
+  readonly link: LinkManifest;
+}
+
+export interface LinkerOptions {
+  /** Null where nothing may move: then there is only something to count. */
+  readonly manifests: Manifests | null;
+  /** What fluxions behind cuts are made by. */
+  readonly makes: ReadonlyMap<string, Make>;
+  readonly log: Log;
+}
+
+/** What a replica may be sent, and the names that it has for what home has. */
+export interface LinkedReplica {
+  readonly pairs: Pairs<LinkedSlot>;
+  /** Its keys of slots that reach there what they reach here. */
+  readonly slots: ReadonlyMap<LinkedSlot, string>;
+  readonly cuts: ReadonlySet<string>;
+  /** It has not what this one speaks to others by. */
+  lacks(slot: LinkedSlot): boolean;
+}
+
+/** Of a fluxion that runs on other loops: what it may reach was this. */
+export interface ReachedSlot {
+  readonly fluxion: LinkFluxion;
+  readonly fn: object;
+  readonly reached: Reached;
+}
+
+export class Linker {
+  readonly #options: LinkerOptions;
+  readonly #finder: FluxionFinder | null;
+  readonly #byId: ReadonlyMap<string, LinkFluxion>;
+  readonly #servers: LinkedServer[] = [];
+  readonly #reach: HomeReach | null;
+  readonly verdicts: Verdicts;
+  #isAllHome = false;
+
+  constructor(options: LinkerOptions) {
+    this.#options = options;
+    const { manifests } = options;
+    const fluxions = manifests?.link.fluxions ?? [];
+    this.#byId = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
+    this.#finder = manifests === null ? null : new FluxionFinder(manifests.start, manifests.link);
+    this.#reach = manifests === null ? null : new HomeReach(manifests.start, manifests.link);
+    this.verdicts = new Verdicts(fluxions.filter(({ kind, movable }) => kind === 'start' && movable));
+  }
+
+  fluxionOf(id: string): LinkFluxion | undefined {
+    return this.#byId.get(id);
+  }
+
+  get isAllHome(): boolean {
+    return this.#isAllHome;
+  }
+
+  /** Something behind a cut may leave home. */
+  get hasCuts(): boolean {
+    return [...this.#byId.values()].some(({ movable, cut }) => movable && cut);
+  }
+
+  /** Something that is at home goes on behind a cut. */
+  get hasCutsHome(): boolean {
+    return [...this.#byId.values()].some(({ movable, cut }) => !movable && cut);
+  }
+
+  /** `scripts`: the files of all code that runs by now. */
+  addServer(server: EventEmitter): { readonly linked: LinkedServer; readonly scripts: readonly string[] } {
+    const reflector = new Reflector();
+    const linked = linkServer(server, `server${this.#servers.length}`, this.#finder, reflector);
+    const scripts = [...reflector.scripts()];
+    reflector.close();
+    this.#servers.push(linked);
+    return { linked, scripts };
+  }
+
+  /** Code that the compiler has not read may change anything: from then on nothing moves. Gives the first such file. */
+  mindUnknownFiles(scripts: Iterable<string>): string | null {
+    const [unknown] = this.#isAllHome ? [] : (this.#finder?.unknownFiles(scripts) ?? []);
+    if (unknown === undefined) return null;
+    this.#isAllHome = true;
+    return unknown;
+  }
+
+  /** Null where nothing of the program's text, nor of what it runs with, keeps it home. */
+  staysBy({ fluxion, kind }: LinkedSlot): string | null {
+    if (this.#isAllHome) return 'a module was loaded that the compiler has not seen';
+    if (kind === 'error') return 'handlers of errors run on the main thread';
+    if (kind === 'param') return 'handlers of parameters run on the main thread';
+    return fluxion?.why ?? null;
+  }
+
+  // --- what a replica may be sent -----------------------------------------------------------------------------------------
+
+  link({ slots, cuts, unconnected }: Extract<ReplicaStarted, { readonly kind: 'ready' }>): LinkedReplica {
+    const all = this.#servers.flatMap((server) => server.slots);
+    const pairs = pairSlots(all, slots);
+    const missesOf = (fluxion: LinkFluxion | undefined | null): boolean =>
+      unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
+    const equal = this.#equality(pairs.slots, slots, cuts);
+    const lacks = ({ fluxion }: LinkedSlot): boolean => missesOf(fluxion);
+    const moving = new Map([...pairs.slots].filter(([slot, key]) => !lacks(slot) && equal.slots.has(key)));
+    for (const slot of all) {
+      if (moving.has(slot)) this.verdicts.moves(slot);
+      else if (slot.fluxion?.movable && this.staysBy(slot) === null) {
+        if (!pairs.slots.has(slot)) this.verdicts.stays(slot, 'in a replica no router has it at the same place');
+        else if (lacks(slot))
+          this.verdicts.stays(slot, `${unconnected.join(', ')}: start-up connects, and a replica’s start-up does not`);
+      }
+    }
+    const movingCuts = new Set([...equal.cuts].filter((id) => !missesOf(this.fluxionOf(id))));
+    return { pairs, slots: moving, cuts: movingCuts, lacks };
+  }
+
+  /** Apps, routers and routes of home, by the root that a replica knows them by. */
+  *thingsBelow(pairs: Pairs<LinkedSlot>): Iterable<readonly [root: string, things: ReadonlyMap<string, object>]> {
+    for (const { root, things } of this.#servers) {
+      const remote = pairs.roots.get(root);
+      if (remote !== undefined) yield [remote, things];
+    }
+  }
+
+  classes(pairs: Pairs<LinkedSlot>): Classes | null {
+    const { manifests } = this.#options;
+    if (manifests === null) return null;
+    return new Classes({ slots: new Map([...pairs.slots].map(([{ fn }, key]) => [key, fn])), ...manifests });
+  }
+
+  /** What these reach now, asked anew. */
+  reachedBy(slots: Iterable<LinkedSlot>): readonly ReachedSlot[] {
+    const reach = this.freshReach();
+    const found: ReachedSlot[] = [];
+    for (const { fluxion, own } of slots) {
+      if (fluxion !== null) found.push({ fluxion, fn: own, reached: reach.of(own) });
+    }
+    reach.close();
+    return found;
+  }
+
+  freshReach(): FreshReach {
+    const { manifests } = this.#options;
+    return manifests === null ? { of: () => [], close: () => {} } : freshReach(manifests.start, manifests.link);
+  }
+
+  /** Slots and cuts of a replica that reach there what they reach here. */
+  #equality(
+    pairs: ReadonlyMap<LinkedSlot, string>,
+    slots: readonly RemoteSlot[],
+    cuts: readonly RemoteCut[],
+  ): { readonly slots: ReadonlySet<string>; readonly cuts: ReadonlySet<string> } {
+    const equal = { slots: new Set<string>(), cuts: new Set<string>() };
+    const reach = this.#reach;
+    if (reach === null) return equal;
+    const reflector = new Reflector();
+    const remote = new Map(slots.map((slot) => [remoteKey(slot), slot.reached]));
+    for (const [slot, key] of pairs) {
+      const { own, fluxion } = slot;
+      const there = remote.get(key);
+      if (fluxion === null || !there) continue;
+      const different = this.#differsIn(fluxion, reach.of(own, reflector), there);
+      if (different === null) equal.slots.add(key);
+      else this.verdicts.stays(slot, different);
+    }
+    for (const { id, reached } of cuts) {
+      const [make, fluxion] = [this.#options.makes.get(id), this.fluxionOf(id)];
+      if (make === undefined || fluxion === undefined) continue;
+      if (this.#differsIn(fluxion, reach.of(make, reflector), reached) === null) equal.cuts.add(id);
+    }
+    reflector.close();
+    return equal;
+  }
+
+  #differsIn({ id, module, line }: LinkFluxion, here: Reached, there: Reached): string | null {
+    const different = findDifference(here, there);
+    if (different === null) return null;
+    const why = `in a replica "${different}" is not what it is here`;
+    this.#options.log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: ${why}`);
+    return why;
+  }
+}
