@@ -76,6 +76,12 @@ export interface RemoteCut {
 /** Home gives each run that it sends to a replica a number; a replica those that it sends home. */
 export type RunId = number;
 
+/**
+ * What becomes of the connections of a server that takes no more: they stay until they end by themselves; as Node's `close()` has
+ * it; each ends when nothing on it is under way; all end at once.
+ */
+export type Ending = 'leave' | 'close' | 'when-idle' | 'at-once';
+
 export type ToReplica =
   | ExchangeToReplica
   /** A handler is to take a request. */
@@ -174,4 +180,4 @@ export type AcceptMessage =
     }
   /** How many connections has it now? */
   | { readonly kind: 'count-accepted'; readonly home: string; readonly ask: number }
-  | { readonly kind: 'stop-accept'; readonly home: string; readonly connections: 'let-end' | 'all' };
+  | { readonly kind: 'stop-accept'; readonly home: string; readonly connections: Ending };

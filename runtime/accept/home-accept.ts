@@ -8,7 +8,7 @@
 import type http from 'node:http';
 import process from 'node:process';
 import type { Log } from '../log.js';
-import type { ToHome } from '../messages.js';
+import type { Ending, ToHome } from '../messages.js';
 import type { Replica } from '../replicas.js';
 import { duplicate } from './duplicate.js';
 import { settingsOf } from './server-settings.js';
@@ -83,8 +83,8 @@ export class HomeAccept {
     this.#log.debug(`${replica.id} accepts connections of ${this.#root}`);
   }
 
-  /** New connections come home; those that are there stay where they are until they end, unless they must not. */
-  turnOff(connections: 'let-end' | 'all'): void {
+  /** New connections come home. */
+  turnOff(connections: Ending): void {
     for (const replica of [...this.#there.keys()]) this.#stop(replica, connections);
   }
 
@@ -105,7 +105,7 @@ export class HomeAccept {
     if (there?.isAwaited) this.#release();
   }
 
-  #stop(replica: Replica, connections: 'let-end' | 'all'): void {
+  #stop(replica: Replica, connections: Ending): void {
     const isTold = this.#there.get(replica)?.isTold === true;
     if (isTold && replica.isReady) replica.channel.send({ kind: 'stop-accept', home: this.#root, connections });
     else this.gone(replica);
@@ -118,7 +118,7 @@ export class HomeAccept {
     if (this.#isWatched) return;
     this.#isWatched = true;
     this.#before('close', () => this.#close());
-    this.#before('closeAllConnections', () => this.turnOff('all'));
+    this.#before('closeAllConnections', () => this.turnOff('at-once'));
     const count = this.#server.getConnections;
     const here = (done: (error: Error | null, count: number) => void): http.Server => {
       const held = this.#held();
@@ -180,7 +180,7 @@ export class HomeAccept {
     for (const replica of [...this.#there.keys()]) {
       // A server is closed when it has no connections: as many as are elsewhere, at least.
       this.#add(1);
-      this.#stop(replica, 'let-end');
+      this.#stop(replica, 'close');
     }
     if (this.#there.size > 0) this.#keeping = setInterval(() => {}, 1 << 30);
   }

@@ -124,10 +124,10 @@ export class AcceptPlan {
     return this.#served.reduce((sum, { accept }) => sum + accept.requestsOf(replica), 0);
   }
 
-  /** Something has changed that replicas cannot know of: at once, and for good. */
+  /** Something has changed that replicas cannot know of: for good. What they have begun they end. */
   end(): void {
     this.#isOver = true;
-    for (const { accept } of this.#served) accept.turnOff('all');
+    for (const { accept } of this.#served) accept.turnOff('when-idle');
   }
 
   // --- when ---------------------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ export class AcceptPlan {
     // Once on, it stays on: home has time again because others accept.
     if (this.#busyLooks < LOOKS) this.#busyLooks = now.utilization >= BUSY ? this.#busyLooks + 1 : 0;
     if (this.#options.hasHeavy()) {
-      for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('let-end');
+      for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('leave');
     } else if (this.#isOn()) this.#turnOn();
   }
 

@@ -5,14 +5,15 @@
 import type http from 'node:http';
 import net from 'node:net';
 import timers from 'node:timers';
-import type { ToHome, ToReplica } from '../messages.js';
+import type { Ending, ToHome, ToReplica } from '../messages.js';
 import { serverWith } from './server-settings.js';
 
 // As they were before start-up: the firewall stands before them later.
-const { listen } = net.Server.prototype;
+const { listen, close } = net.Server.prototype;
 const { setInterval, clearInterval } = timers;
 
 const TELL_EVERY_MS = 250;
+const END_IDLE_EVERY_MS = 20;
 
 export type Listener = (...args: unknown[]) => void;
 
@@ -33,7 +34,7 @@ export class ReplicaAccept {
   }
 
   accept({ root, home, fd, settings }: Extract<ToReplica, { kind: 'accept' }>): void {
-    this.#servers.get(home)?.stop(false);
+    this.#servers.get(home)?.stop('leave');
     const server = serverWith(settings);
     const accepting = new Accepting(server, (state) => this.#options.send({ kind: 'accepts', home, ...state }));
     server.on('request', () => {
@@ -56,8 +57,7 @@ export class ReplicaAccept {
     const accepting = this.#servers.get(home);
     if (accepting === undefined)
       this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true, ask: null });
-    else if (connections === 'all') accepting.stop(true);
-    else accepting.stop(false);
+    else accepting.stop(connections);
   }
 }
 
@@ -68,6 +68,7 @@ class Accepting {
   readonly #server: http.Server;
   readonly #tell: Tell;
   readonly #timer: NodeJS.Timeout;
+  #ending: NodeJS.Timeout | null = null;
   #told = '';
 
   constructor(server: http.Server, tell: Tell) {
@@ -76,18 +77,26 @@ class Accepting {
     this.#timer = setInterval(() => this.tell(false, null), TELL_EVERY_MS);
     this.#timer.unref();
     // Home serves them then.
-    server.on('error', () => this.stop(false));
-    server.on('close', () => {
+    server.on('error', () => this.stop('leave'));
+    server.once('close', () => {
+      // It would look for connections that are late for ever.
+      server.close();
       clearInterval(this.#timer);
+      if (this.#ending !== null) clearInterval(this.#ending);
       this.tell(true, null);
     });
   }
 
-  /** No more connections; those that are there may end what they have begun. */
-  stop(atOnce: boolean): void {
-    if (this.#server.listening) this.#server.close();
-    if (atOnce) this.#server.closeAllConnections();
-    else this.#server.closeIdleConnections();
+  /** No more connections. */
+  stop(connections: Ending): void {
+    // Node's own `http.Server.close` ends idle connections as well.
+    if (this.#server.listening) Reflect.apply(connections === 'leave' ? close : this.#server.close, this.#server, []);
+    if (connections === 'at-once') this.#server.closeAllConnections();
+    if (connections === 'leave' || this.#ending !== null) return;
+    this.#server.closeIdleConnections();
+    if (connections === 'when-idle') {
+      this.#ending = setInterval(() => this.#server.closeIdleConnections(), END_IDLE_EVERY_MS);
+    }
   }
 
   /** Whoever asks is told; without being asked only what is new. */
