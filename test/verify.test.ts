@@ -129,6 +129,16 @@ test('what is said behind the last answer is waited for', async (t) => {
   t.is(code, 0);
 });
 
+test('how long something took, and the time of day, may differ in what is logged', async (t) => {
+  const logged = `console.log('GET / 200', took, 'ms - 12', clock); res.setHeader('X-Response-Time', took + 'ms'); res.end()`;
+  const set = `const [took, clock] = who === 'node' ? ['1.290', '23:59:58'] : ['30.7', '0:00:02']; ${logged}`;
+  const { code, stdout } = await verifyApp(t, TELLS.replace('ANSWER', set), '{"url":"/"}', LOOPBACK);
+  t.regex(stdout, /^no difference: 1 request,/);
+  t.is(code, 0);
+  const later = TELLS.replace('ANSWER', `console.log(who === 'node' ? '10:00:01' : '10:02:01'); res.end()`);
+  t.regex((await verifyApp(t, later, '{"url":"/"}', LOOPBACK)).stdout, /^different: standard output/);
+});
+
 test('what differs is shown, not the times before it', async (t) => {
   const app = TELLS.replace('ANSWER', 'console.log(new Date().toISOString()); console.log(who); res.end()');
   const { stdout } = await verifyApp(t, app, '{"url":"/"}', LOOPBACK);

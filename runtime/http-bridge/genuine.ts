@@ -20,6 +20,7 @@ export const genuine = {
   writeEarlyHints: response.writeEarlyHints,
   setHeader: OutgoingMessage.prototype.setHeader,
   removeHeader: OutgoingMessage.prototype.removeHeader,
+  hasHeader: OutgoingMessage.prototype.hasHeader,
   getHeader: OutgoingMessage.prototype.getHeader,
   getRawHeaderNames: rawHeaderNames(),
 } as const;

@@ -140,7 +140,8 @@ export function applyHead(res: ServerResponse, change: HeadChange, flagsBefore: 
 function applyFlags(res: ServerResponse, flags: number, before: number, remove: (name: string) => void): void {
   for (const [flag, header] of REMOVALS) {
     const bit = 1 << FLAGS.indexOf(flag);
-    if ((flags & bit) !== 0 && (before & bit) === 0) remove.call(res, header);
+    // A header that is there was set anew behind its removal.
+    if ((flags & bit) !== 0 && (before & bit) === 0 && !genuine.hasHeader.call(res, header)) remove.call(res, header);
   }
   for (let at = 0; at < FLAGS.length; at++) {
     const bit = 1 << at;

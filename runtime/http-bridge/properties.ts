@@ -10,6 +10,7 @@ import { ChangeList, indexPaths, type Path, takeSnapshot } from './changes.js';
 import { NODES_OWN_REQ, NODES_OWN_RES } from './genuine.js';
 import { isLocals, LOCALS, makeLocals } from './locals.js';
 import type { ObjectChanges, Properties } from './messages.js';
+import { isKeptUrl, keepUrl, keptUrls } from './parsed-urls.js';
 
 /** Each loop has its own of these: the other side makes them itself, or needs none. */
 const REQ_MADE_ANEW: ReadonlySet<string | symbol> = new Set([
@@ -47,7 +48,9 @@ const RES_MADE_ANEW: ReadonlySet<string | symbol> = new Set([
 const REQ_CHANGED: readonly string[] = ['url', 'method'];
 
 export function packReq(req: IncomingMessage, encoder: Encoder): Properties {
-  return pack(req, 'req', encoder, NODES_OWN_REQ, REQ_MADE_ANEW, REQ_CHANGED);
+  const { names, values, traps } = pack(req, 'req', encoder, NODES_OWN_REQ, REQ_MADE_ANEW, REQ_CHANGED);
+  // Behind all others: it is made of some of them.
+  return { names: [...names, ...keptUrls(req)], values, traps };
 }
 
 export function packRes(res: ServerResponse, encoder: Encoder): Properties {
@@ -120,6 +123,10 @@ export class Given {
 
   put({ names, values, traps }: Properties): void {
     for (const [at, name] of names.entries()) {
+      if (isKeptUrl(name)) {
+        keepUrl(this.target, name);
+        continue;
+      }
       const key = name === LOCALS ? 'locals' : name;
       const value = name === LOCALS ? makeLocals(values[at]) : values[at];
       Reflect.set(this.target, key, value);

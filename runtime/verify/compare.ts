@@ -16,6 +16,9 @@ export interface Difference {
 /** Headers that follow from the body's bytes. */
 const OF_BODY: ReadonlySet<string> = new Set(['etag', 'content-length', 'content-md5', 'digest', 'repr-digest']);
 
+/** Headers that say how long something took. */
+const TIMINGS: ReadonlySet<string> = new Set(['x-response-time', 'server-timing', 'x-runtime']);
+
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi;
 /** Signed random names, as sessions have them in their cookies. */
 const SIGNED = /\bs(?:%3A|:)[\w-]{24,}\.[\w%+/-]+/g;
@@ -23,9 +26,13 @@ const SIGNED = /\bs(?:%3A|:)[\w-]{24,}\.[\w%+/-]+/g;
 const FRAME = String.raw`(?:\s|&nbsp;)+at (?:[^\n<\\]|<anonymous>)*`;
 const FRAMES = new RegExp(`((?:\\n|<br>|\\\\n|<li>)${FRAME})(?:(?:\\n|<br>|\\\\n|</li><li>)${FRAME})+`, 'g');
 const DATE =
-  /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT\b|\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?|\b1\d{9}(?:\d{3})?\b/g;
+  /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT\b|\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?|\b1\d{9}(?:\d{3})?\b|\b\d?\d:\d\d:\d\d(?:\.\d+)?\b/g;
+const CLOCK = /^(\d+):(\d+):([\d.]+)$/;
+/** How long something took, as loggers write it. */
+const DURATION = /\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s)\b/g;
 
 const SAME_TIME_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 export class Comparison {
   readonly #rules: Rules;
@@ -52,8 +59,8 @@ export class Comparison {
   outputs(): Difference | null {
     const [a, b] = [this.#original, this.#compiled];
     return (
-      this.#texts('standard output', a.stdout, b.stdout) ??
-      this.#texts('standard error', a.stderr, b.stderr) ??
+      this.#texts('standard output', withoutDurations(a.stdout), withoutDurations(b.stdout)) ??
+      this.#texts('standard error', withoutDurations(a.stderr), withoutDurations(b.stderr)) ??
       this.#texts('the exit', exitText(a), exitText(b))
     );
   }
@@ -66,7 +73,8 @@ export class Comparison {
         const name = line.slice(0, line.indexOf(':'));
         const lower = name.toLowerCase();
         const isFree = this.#rules.ignoreHeaders.includes(lower) || (!isSameBody && OF_BODY.has(lower));
-        return isFree ? `${name}: (any)` : line;
+        if (isFree) return `${name}: (any)`;
+        return TIMINGS.has(lower) ? withoutDurations(line) : line;
       });
     return this.#lists('the headers', shown(original), shown(compiled));
   }
@@ -118,11 +126,21 @@ function isSameButForTime(a: string, b: string): boolean {
   if (a.replace(DATE, '(date)') !== b.replace(DATE, '(date)')) return false;
   const times = (text: string): number[] => [...text.matchAll(DATE)].map(([date]) => timeOf(date));
   const [one, other] = [times(a), times(b)];
-  return one.every((time, at) => Math.abs(time - (other[at] ?? 0)) < SAME_TIME_MS);
+  return one.every((time, at) => {
+    const apart = Math.abs(time - (other[at] ?? 0));
+    return apart < SAME_TIME_MS || (time < DAY_MS && Math.abs(apart - DAY_MS) < SAME_TIME_MS);
+  });
 }
 
-/** Also in seconds or milliseconds since 1970. */
+/** `GET / 200 1.290 ms - 12`; `X-Response-Time: 1.290ms` */
+function withoutDurations(text: string): string {
+  return text.replace(DURATION, '(duration)').replace(/^(X-Runtime: )[\d.]+$/i, '$1(duration)');
+}
+
+/** Also in seconds or milliseconds since 1970, or as the time of a day. */
 function timeOf(date: string): number {
+  const clock = CLOCK.exec(date);
+  if (clock !== null) return (Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3])) * 1000;
   if (!/^\d+$/.test(date)) return Date.parse(date);
   return date.length === 10 ? Number(date) * 1000 : Number(date);
 }

@@ -152,6 +152,15 @@ function addReplies(app: App, version: Version): void {
     for (const name of ['X-Powered-By', 'X-Early', 'Date', 'Connection', 'Content-Length']) res.removeHeader(name);
     res.end('removed');
   });
+  app.get('/removed/set-again', (_req, res) => {
+    for (const name of ['Date', 'Connection', 'Content-Length']) res.removeHeader(name);
+    res.setHeader('Content-Length', 5);
+    res.end('again');
+  });
+  app.get('/parsed', (req, res) => {
+    const parsed = Object(Reflect.get(req, '_parsedUrl'));
+    res.send([parsed.pathname, parsed.query, parsed.search, Object.keys(parsed)]);
+  });
   app.get('/etag', (_req, res) => res.send('always the same'));
 }
 
