@@ -13,6 +13,9 @@ import type { ResolveMode, Resolver } from './resolve-specifier.js';
 /** A folder with more than this is no folder of modules. */
 const MOST_FILES = 400;
 
+/** What lies beside modules (views, texts) is not taken for one, though Node would try. */
+const LOADED: ReadonlySet<string> = new Set(['.js', '.cjs', '.mjs', '.json']);
+
 export interface Candidates {
   readonly files: readonly string[];
   /** What is in there had a say. */
@@ -33,7 +36,8 @@ export function listCandidates(
     // The program may have the name with its ending, or put that behind it.
     for (const each of [name, path.parse(name).name]) {
       const resolution = resolver.resolve(`${path.join(folder, each)}${suffix}`, fromFile, mode);
-      if (resolution.kind === 'file' && isModule(resolver.moduleKind(resolution.path))) found.add(resolution.path);
+      if (resolution.kind !== 'file' || !LOADED.has(path.extname(resolution.path))) continue;
+      if (isModule(resolver.moduleKind(resolution.path))) found.add(resolution.path);
     }
   }
   return { files: [...found].sort(), folder };

@@ -65,9 +65,12 @@ function callString(context: LoweringContext, node: es.SimpleCallExpression, hol
     if (node.callee.type === 'MemberExpression' && objectName(node.callee) === 'require') {
       return node.arguments[0] === undefined ? hole : evaluate(context, node.arguments[0], hole);
     }
-    return joined(context, node.arguments, hole, (parts) =>
-      name === 'join' ? path.join(...parts) : path.resolve(path.dirname(context.file), ...parts),
-    );
+    return joined(context, node.arguments, hole, (parts) => {
+      if (name === 'join') return path.join(...parts);
+      // What is resolved against something unknown may be anywhere: `path.resolve(process.cwd(), file)`.
+      if (hole !== null && parts[0]?.startsWith(hole)) return hole;
+      return path.resolve(path.dirname(context.file), ...parts);
+    });
   }
   if (name === 'dirname') return joined(context, node.arguments, hole, (parts) => path.dirname(parts[0] ?? ''));
   return hole;
