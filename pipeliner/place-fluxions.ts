@@ -272,9 +272,7 @@ class Placer {
         const op = touch.first(Use.reads);
         if (part === 0 || own === undefined || op === undefined || own.placement === 'home') continue;
         own.placement = 'home';
-        own.reasons.push(
-          reason(source(touch.name === '' ? cell.hint : touch.name), this.#input.pipeline.source.place(op)),
-        );
+        own.reasons.push(reason(source(cell.nameIn(touch) || cell.hint), this.#input.pipeline.source.place(op)));
       }
     }
   }

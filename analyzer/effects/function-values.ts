@@ -312,7 +312,7 @@ export class FunctionValues {
     if (this.recording && fn === this.fn) this.#isSelfRead[this.#slot(value)] = true;
     if (!this.#is(value, IS_GIVEN)) return false;
     if (this.#is(value, IS_RECEIVER)) return value === fn.receiver && (fn.flags & FunctionFlag.arrow) === 0;
-    return !this.#is(value, IS_VARIABLE) || this.#facts.variables.get(value)?.owner === fn.id;
+    return !this.#is(value, IS_VARIABLE) || this.#facts.variables.ownerOf(value) === fn.id;
   }
 
   isOfModule(root: RootId): boolean {
@@ -325,7 +325,7 @@ export class FunctionValues {
     // What no variable holds: see `isGivenElse`.
     if (!this.#is(value, IS_VARIABLE)) return !this.#is(value, IS_RECEIVER);
     if (this.#is(value, IS_OF_MODULE)) return false;
-    const owner = this.#facts.variables.get(value)?.owner ?? -1;
+    const owner = this.#facts.variables.ownerOf(value) ?? -1;
     return owner >= 0 && owner !== this.fn.id;
   }
 }

@@ -173,7 +173,7 @@ export class LoweringContext {
     if (isArguments) owner.flags |= FunctionFlag.usesArguments;
     if (!captured && !isParameter && !isArguments && (owner.flags & FunctionFlag.async) === 0) return;
     const declaration = definition?.parent;
-    this.facts.variables.set(value, {
+    this.facts.variables.add({
       value,
       name: variable.name,
       owner: owner.id,
@@ -199,7 +199,7 @@ export class LoweringContext {
 
   /** A variable that every module has without declaring it. */
   declareOwn(value: ValueId, name: 'exports' | 'module'): void {
-    this.facts.variables.set(value, {
+    this.facts.variables.add({
       value,
       name,
       owner: this.state.fact.id,
@@ -220,7 +220,7 @@ export class LoweringContext {
       this.#globals.set(name, value);
       this.facts.globals.add(value);
       this.facts.seeds.push({ kind: 'global', value, name });
-      this.facts.variables.set(value, {
+      this.facts.variables.add({
         value,
         name,
         owner: -1,
@@ -290,14 +290,8 @@ export class LoweringContext {
 
   /** Records where a variable is declared, once that is known: which segment, which loop. */
   placeVariable(value: ValueId): void {
-    const variable = this.facts.variables.get(value);
-    if (variable === undefined) return;
     const { segment, segmentFrom, loop } = this.state;
-    if (segment !== variable.segment || segmentFrom !== variable.segmentFrom || loop !== variable.loop) {
-      variable.segment = segment;
-      variable.segmentFrom = segmentFrom;
-      variable.loop = loop;
-    }
+    this.facts.variables.place(value, segment, segmentFrom, loop);
   }
 
   call(
