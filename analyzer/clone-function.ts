@@ -209,7 +209,7 @@ function copyOf(
     id: inside(fn.id),
     parent: inside(fn.parent),
     origin: fn.origin,
-    params: fn.params.map(value),
+    params: fn.params.length === 0 ? fn.params : fn.params.map(value),
     self: value(fn.self),
     receiver: value(fn.receiver),
     result: value(fn.result),

@@ -119,7 +119,7 @@ export interface FunctionFact {
   readonly name: string;
   flags: number;
   /** Variables of plain parameters; a pattern has a value of its own. */
-  readonly params: ValueId[];
+  params: readonly ValueId[];
   /** Its `length`: parameters before the first that has a default or is a rest. */
   arity: number;
   /** Index of the rest parameter, or -1. */
@@ -127,7 +127,7 @@ export interface FunctionFact {
   readonly self: ValueId;
   readonly receiver: ValueId;
   readonly result: ValueId;
-  readonly cuts: AwaitCut[];
+  cuts: readonly AwaitCut[];
   /** What `arguments` is, if the function uses it. */
   list: ValueId;
   opStart: number;

@@ -108,6 +108,8 @@ class Placer {
   placed(): ReadonlyMap<PartId, Placed> {
     for (const own of this.#own.values()) {
       if (own.placement === 'replicated') own.reasons.unshift(reason(stateless(), null));
+      // A list that has grown keeps room for many more.
+      own.reasons = own.reasons.slice();
     }
     return this.#own;
   }

@@ -39,7 +39,7 @@ export class FunctionValues {
   // The function being looked at. Each value that it uses has a slot, by whose number the lists go.
   fn!: FunctionFact;
   summary!: Summary;
-  readonly #slotOf: Int32Array;
+  #slotOf: Int32Array;
   #used: ValueId[] = [NOTHING];
   /** The root that the value is by itself, -1 if none. */
   #own: RootId[] = [-1];
@@ -103,6 +103,7 @@ export class FunctionValues {
   leave(): void {
     this.recording = false;
     this.#used = [NOTHING];
+    this.#slotOf = new Int32Array(0);
     for (const lists of [this.#own, this.#self, this.#inner, this.#all, this.#isSelfRead, this.#isInnerRead])
       lists.length = 1;
   }

@@ -69,6 +69,9 @@ export interface DynamicLoad {
   readonly end: number;
 }
 
+/** One for all functions that have none. */
+const none: readonly never[] = [];
+
 export class LoweringContext {
   readonly facts: Facts;
   readonly text: string;
@@ -336,14 +339,14 @@ export class LoweringContext {
       parent: parent === null ? -1 : parent.fact.id,
       parentSegment: parent === null ? 0 : parent.segment,
       module: this.moduleIndex,
-      params: [],
+      params: none,
       arity: 0,
       rest: -1,
       list: NOTHING,
       self: facts.newValue(),
       receiver: arrow && parent !== null ? parent.fact.receiver : facts.newValue(),
       result: facts.newValue(),
-      cuts: [],
+      cuts: none,
       opStart: facts.kind.length,
       opEnd: 0,
       valueStart,
@@ -377,7 +380,7 @@ export class LoweringContext {
   }
 
   cut(cut: AwaitCut): void {
-    this.state.fact.cuts.push(cut);
+    this.state.fact.cuts = [...this.state.fact.cuts, cut];
     this.state.segment += 1;
     this.state.segmentFrom = this.state.segment;
   }
