@@ -125,7 +125,7 @@ function objectsUsedInside(facts: Facts): Set<ValueId> {
 }
 
 function markOwner(facts: Facts, variable: ValueId): void {
-  const owner = facts.variables.get(variable)?.owner ?? -1;
+  const owner = facts.variables.ownerOf(variable) ?? -1;
   if (owner < 0 || facts.fn(owner).parent === -1) return;
   facts.fn(owner).flags |= FunctionFlag.wrapper;
 }
@@ -209,7 +209,7 @@ function copyOf(
     id: inside(fn.id),
     parent: inside(fn.parent),
     origin: fn.origin,
-    params: fn.params.map(value),
+    params: fn.params.length === 0 ? fn.params : fn.params.map(value),
     self: value(fn.self),
     receiver: value(fn.receiver),
     result: value(fn.result),
@@ -230,8 +230,7 @@ function copyValueFacts(
 ): void {
   if (facts.globals.has(id)) return;
   const variable = facts.variables.get(id);
-  if (variable !== undefined)
-    facts.variables.set(value(id), { ...variable, value: value(id), owner: inside(variable.owner) });
+  if (variable !== undefined) facts.variables.add({ ...variable, value: value(id), owner: inside(variable.owner) });
   const text = facts.strings.get(id);
   if (text !== undefined) facts.strings.set(value(id), text);
 }

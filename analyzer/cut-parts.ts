@@ -275,7 +275,8 @@ class Cutter {
     let effects = 0;
     for (const run of found.runs) effects += this.#effects.count(run.fn);
     this.#budget.spend(found.runs.length + (effects >> 2));
-    return { runs: found.runs, levels };
+    // Lists that have grown keep room for many more.
+    return { runs: found.runs.slice(), levels: levels.slice() };
   }
 
   #follow({ fn, segment }: Run, onlySure: boolean, found: Found): void {

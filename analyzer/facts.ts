@@ -10,6 +10,7 @@
  */
 import type { ModuleId } from '../flx/program.js';
 import { IntList } from './int-list.js';
+import { VariableTable } from './variable-table.js';
 
 export type ValueId = number;
 export type OpId = number;
@@ -118,7 +119,7 @@ export interface FunctionFact {
   readonly name: string;
   flags: number;
   /** Variables of plain parameters; a pattern has a value of its own. */
-  readonly params: ValueId[];
+  params: readonly ValueId[];
   /** Its `length`: parameters before the first that has a default or is a rest. */
   arity: number;
   /** Index of the rest parameter, or -1. */
@@ -126,7 +127,7 @@ export interface FunctionFact {
   readonly self: ValueId;
   readonly receiver: ValueId;
   readonly result: ValueId;
-  readonly cuts: AwaitCut[];
+  cuts: readonly AwaitCut[];
   /** What `arguments` is, if the function uses it. */
   list: ValueId;
   opStart: number;
@@ -177,13 +178,13 @@ export interface VariableFact {
   /** The function that declares it; -1 for globals. */
   readonly owner: FunctionId;
   /** The segments of the owner in which it is declared: several for code of a `catch`, which each of them may run. */
-  segment: number;
-  segmentFrom: number;
+  readonly segment: number;
+  readonly segmentFrom: number;
   readonly module: number;
   readonly start: number;
   readonly kind: number;
   /** The innermost loop around its declaration, if it is made anew in each round; 0 is none. */
-  loop: number;
+  readonly loop: number;
   readonly constant: boolean;
 }
 
@@ -241,7 +242,7 @@ export class Facts {
   readonly modules: ModuleFact[] = [];
   /** Some modules are packages', not the app's own. */
   hasPackages = false;
-  readonly variables = new Map<ValueId, VariableFact>();
+  readonly variables = new VariableTable();
   /** Values of names that no module declares: one each for the whole program. */
   readonly globals = new Set<ValueId>();
   /** For each `require` and `import()` that start-up may not come by: the top-level code that it runs, null where nobody
@@ -327,8 +328,8 @@ export class Facts {
     for (const [index, column] of this.#columns().entries()) column.length = columns[index] as number;
     this.functions.length = functions;
     this.valueCount = values;
-    for (const table of [this.variables, this.strings])
-      for (const id of table.keys()) if (id >= values) table.delete(id);
+    this.variables.restore(values);
+    for (const id of this.strings.keys()) if (id >= values) this.strings.delete(id);
     for (const id of this.classes.keys()) if (id >= functions) this.classes.delete(id);
   }
 

@@ -124,7 +124,7 @@ class Finder {
       address: this.#addresses.of(op, rupture, label),
       request: rupture.request === true,
       inferred: false,
-      callbacks,
+      callbacks: callbacks.slice(),
     });
   }
 

@@ -3,7 +3,6 @@ import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
-import { parse } from 'espree';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { configFailed, configInvalid, configNotFound } from '../diagnostics/catalogue.js';
 import { wholeFile } from '../diagnostics/define-diagnostic.js';
@@ -12,6 +11,7 @@ import { offsetAt } from '../diagnostics/position.js';
 import { systemErrorWords } from '../diagnostics/system-error.js';
 import type { Diagnostic, Span } from '../diagnostics/types.js';
 import type { PackageModel } from '../models/types.js';
+import { parse } from '../syntax/parser.js';
 import { checkConfig } from './check-config.js';
 
 /**

@@ -3,9 +3,9 @@
  * Gives:   syntax tree with offsets, its scopes, and the kind that it turned out to be.
  * Throws:  ParseFailure with the parser's message and offset.
  */
-import { analyze, type ScopeManager } from 'escope';
-import { parse as espreeParse } from 'espree';
+import type { ScopeManager } from 'escope';
 import type * as es from 'estree';
+import { analyze, parse as espreeParse } from '../syntax/parser.js';
 
 export type SourceKind = 'commonjs' | 'module';
 

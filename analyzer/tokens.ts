@@ -1,8 +1,9 @@
 /**
  * Tokens: what a value can be. Few kinds, numbered, made once for each place in the source that makes such a thing.
  */
-import { type AtomId, type FunctionId, NOTHING, type ValueId } from './facts.js';
+import { type FunctionId, NOTHING, type ValueId } from './facts.js';
 import type { Shape } from './models.js';
+import { Properties, PropertyTable } from './property-table.js';
 
 export type TokenId = number;
 
@@ -39,11 +40,15 @@ export const everyRequest = -2;
 
 export class TokenTable {
   readonly #tokens: Token[] = [{ kind: 'unknown' }];
-  readonly #properties: (Map<AtomId, ValueId> | undefined)[] = [undefined];
+  readonly #properties = new PropertyTable();
   readonly #all: ValueId[] = [NOTHING];
   readonly #functions = new Map<FunctionId, TokenId>();
   readonly #externals = new Map<Shape, Map<number, TokenId>>();
   readonly #bound = new Map<string, TokenId>();
+
+  constructor() {
+    this.#properties.addToken();
+  }
 
   get(id: TokenId): Token {
     return this.#tokens[id] as Token;
@@ -54,7 +59,7 @@ export class TokenTable {
   }
 
   make(token: Token): TokenId {
-    this.#properties.push(undefined);
+    this.#properties.addToken();
     this.#all.push(NOTHING);
     return this.#tokens.push(token) - 1;
   }
@@ -84,14 +89,14 @@ export class TokenTable {
   }
 
   /** Named properties that something was stored under or loaded from; ANY_PROPERTY is what has no known name. */
-  properties(id: TokenId): Map<AtomId, ValueId> {
-    let properties = this.#properties[id];
-    if (properties === undefined) this.#properties[id] = properties = new Map();
-    return properties;
+  properties(id: TokenId): Properties {
+    this.#properties.ask(id);
+    return new Properties(this.#properties, id);
   }
 
-  knownProperties(id: TokenId): ReadonlyMap<AtomId, ValueId> | undefined {
-    return this.#properties[id];
+  /** Undefined where nobody has asked for any. */
+  knownProperties(id: TokenId): Properties | undefined {
+    return this.#properties.isAsked(id) ? new Properties(this.#properties, id) : undefined;
   }
 
   /** The value that gathers all properties, once something loads a property by a name that is not known. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Compilation } from '../compile.js';
@@ -107,15 +106,13 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
     return { pieces: [], diagnostics };
   }
   const { program, diagnostics, folders } = await compileEntry(command, cwd, false);
-  const hashes = new Map([...program.sources, ...program.packages].map(({ file, text }) => [file, textHash(text)]));
+  const { createHash } = await import('node:crypto');
+  const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+  const hashes = new Map([...program.sources, ...program.packages].map(({ file, text }) => [file, hashOf(text)]));
   const others = [...(await otherInputs(command, cwd, [...hashes.keys()])), ...folders];
   cache.write(folder, { files: emitRunFiles(program, folder), hashes, others, begun });
   cache.prune(dirname(dirname(folder)));
   return { pieces: [], diagnostics };
-}
-
-function textHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Configurations, and what says how the modules' files are read: each package.json, and where one could come to be. */

@@ -8,9 +8,8 @@
  *     })(await read(file));                              res.send(data);
  */
 
-import { analyze } from 'escope';
-import { parse } from 'espree';
 import type { CallExpression, FunctionExpression, Node, Program, ReturnStatement } from 'estree';
+import { analyze, parse } from '../syntax/parser.js';
 
 export function joinRests(text: string, rests: ReadonlySet<string>): string {
   if (rests.size === 0) return text;

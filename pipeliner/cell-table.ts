@@ -15,14 +15,16 @@ import {
 } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
-import { Cell, type CellFacts, type CellOrigin } from './cells.js';
+import { Cell, type CellContext, type CellFacts, type CellOrigin } from './cells.js';
 import type { Flows } from './flows.js';
 import type { LastingObjects } from './lasting-objects.js';
+import { TouchTable } from './touches.js';
 
 export class CellTable {
   readonly #pipeline: Pipeline;
   readonly #lasting: LastingObjects;
   readonly #startUp: ReadonlySet<PartId>;
+  readonly #context: CellContext;
   readonly #cells: Cell[] = [];
   readonly #byVariable = new Map<ValueId, Cell>();
   readonly #byField = new Map<TokenId, Map<AtomId, Cell>>();
@@ -41,6 +43,7 @@ export class CellTable {
     this.#lasting = lasting;
     // Start-up goes on behind what it awaits; but what a request runs as well is no start-up.
     this.#startUp = new Set([0, ...flows.behind(0).keys()].filter((part) => !flows.isInRequest(part)));
+    this.#context = { startUp: this.#startUp, touches: new TouchTable() };
     for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
   }
 
@@ -135,7 +138,7 @@ export class CellTable {
   #add(base: Pick<CellFacts, 'name' | 'module' | 'start' | 'variable' | 'origin' | 'declaredBy' | 'tokens'>): Cell {
     const { name, module, start, variable, origin, declaredBy, tokens } = base;
     // Key by key: to spread `base` here took half of the time of this pass.
-    const cell = new Cell(this.#cells.length, {
+    const facts: CellFacts = {
       name,
       module,
       start,
@@ -145,11 +148,11 @@ export class CellTable {
       tokens,
       hint: name === '' ? this.#hint(tokens) : name,
       isServer: tokens.some((id) => this.#isServer(id)),
-      startUp: this.#startUp,
       request: this.#requestKind(tokens),
       travels: this.#travels(tokens),
       isFunction: tokens.length > 0 && tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
-    });
+    };
+    const cell = new Cell(this.#cells.length, facts, this.#context);
     this.#cells.push(cell);
     return cell;
   }

@@ -1,95 +1,12 @@
 /**
  * The words in which state is told: cells, who touches them, and groups of cells that may hold one object.
- *
- * A large program has some hundred thousand touches, and most cells are touched once: touches hang on each other instead of
- * standing in a table for each cell, and most of them hold the one place that they are about without a list.
  */
 import type { PartId } from '../analyzer/cut-parts.js';
-import type { OpId, ValueId } from '../analyzer/facts.js';
+import type { ValueId } from '../analyzer/facts.js';
 import type { TokenId } from '../analyzer/tokens.js';
+import { NO_TOUCH, type Touch, type TouchId, type TouchTable, type UseKind } from './touches.js';
 
-/** What is done to a cell; `writes` bind it anew, `mutates` changes its value, `hands` gives it to code that may change it. */
-export const Use = { reads: 0, writes: 1, mutates: 2, hands: 3 } as const;
-export type UseKind = (typeof Use)[keyof typeof Use];
-
-/** A few places of the same kind are enough to show. */
-export const mostPlaces = 8;
-
-/** What one part does to one cell. */
-export class Touch {
-  readonly part: PartId;
-  /** Order of first use among the part's cells; own code before that of functions it calls. */
-  readonly order: number;
-  /** The name by which the part knows it: an import may have another than what it imports. */
-  readonly name: string;
-  /** Used in the part's own code, not only in functions that it calls. */
-  direct: boolean;
-  next: Touch | null = null;
-  #kinds: number;
-  /** Place and kind in one number; -1 where nothing is done to the cell itself. */
-  readonly #first: number;
-  #more: number[] | null = null;
-
-  constructor(part: PartId, order: number, direct: boolean, name: string, kind: UseKind | null, op: OpId) {
-    this.part = part;
-    this.order = order;
-    this.direct = direct;
-    this.name = name;
-    this.#first = kind === null ? -1 : op * 4 + kind;
-    this.#kinds = kind === null ? 0 : 1 << kind;
-  }
-
-  add(kind: UseKind, op: OpId): void {
-    this.#kinds |= 1 << kind;
-    const entry = op * 4 + kind;
-    let same = 0;
-    let last = -1;
-    if (this.#first % 4 === kind) {
-      same = 1;
-      last = this.#first;
-    }
-    for (const other of this.#more ?? none) {
-      if (other % 4 !== kind) continue;
-      same++;
-      last = other;
-    }
-    if (same >= mostPlaces || last === entry) return;
-    if (this.#more === null) this.#more = [entry];
-    else this.#more.push(entry);
-  }
-
-  has(kind: UseKind): boolean {
-    return (this.#kinds & (1 << kind)) !== 0;
-  }
-
-  /** It binds the cell anew, or changes what it holds. */
-  get changes(): boolean {
-    return (this.#kinds & ~(1 << Use.reads)) !== 0;
-  }
-
-  /** Where, as first found. */
-  places(kind: UseKind): OpId[] {
-    const found: OpId[] = [];
-    if (!this.has(kind)) return found;
-    if (this.#first % 4 === kind) found.push((this.#first - kind) / 4);
-    for (const entry of this.#more ?? none) if (entry % 4 === kind) found.push((entry - kind) / 4);
-    return found;
-  }
-
-  first(kind: UseKind): OpId | undefined {
-    if (!this.has(kind)) return undefined;
-    return this.#first % 4 === kind ? (this.#first - kind) / 4 : this.places(kind)[0];
-  }
-
-  /** All places, whatever is done there. */
-  allPlaces(): OpId[] {
-    const found = this.#first < 0 ? [] : [Math.floor(this.#first / 4)];
-    for (const entry of this.#more ?? none) found.push(Math.floor(entry / 4));
-    return found;
-  }
-}
-
-const none: readonly number[] = [];
+export { mostPlaces, type Touch, Use, type UseKind } from './touches.js';
 
 export type CellOrigin =
   /** The language, Node, or a package as it was imported. */
@@ -98,6 +15,8 @@ export type CellOrigin =
   | 'startup'
   /** Made anew in each flow: locals and parameters of callbacks. */
   | 'flow';
+
+export type CellChange = 'nothing' | 'itself' | 'within';
 
 export interface CellFacts {
   readonly name: string;
@@ -109,8 +28,6 @@ export interface CellFacts {
   readonly isServer: boolean;
   /** What an object without a name of its own is called in tags and reasons. */
   readonly hint: string;
-  /** Start-up code runs in these parts. */
-  readonly startUp: ReadonlySet<PartId>;
   /** Parts in which it is declared, in ascending order. */
   readonly declaredBy: readonly PartId[];
   readonly tokens: readonly TokenId[];
@@ -120,82 +37,141 @@ export interface CellFacts {
   readonly isFunction: boolean;
 }
 
-/** A variable, a field of `this`, or an object that lasts, and who does what to it. */
+const origins = ['outside', 'startup', 'flow'] as const;
+const requests = [null, 'request', 'reply'] as const;
+const changes = ['nothing', 'itself', 'within'] as const;
+
+/** Flags of a cell: two bits each for where it comes from, whose it is, and what is changed; then one each. */
+const REQUEST = 2;
+const CHANGED = 4;
+const IS_SERVER = 1 << 6;
+const TRAVELS = 1 << 7;
+const IS_FUNCTION = 1 << 8;
+
+/** What all cells of a program have in common. */
+export interface CellContext {
+  /** Start-up code runs in these parts. */
+  readonly startUp: ReadonlySet<PartId>;
+  readonly touches: TouchTable;
+}
+
+/** A variable, a field of `this`, or an object that lasts, and who does what to it. There are some hundred thousand. */
 export class Cell implements CellFacts {
   readonly id: number;
   readonly name: string;
   readonly module: number;
   readonly start: number;
   readonly variable: ValueId | null;
-  readonly origin: CellOrigin;
-  readonly isServer: boolean;
   readonly hint: string;
-  readonly startUp: ReadonlySet<PartId>;
   readonly declaredBy: readonly PartId[];
   readonly tokens: readonly TokenId[];
-  readonly request: 'reply' | 'request' | null;
-  readonly travels: boolean;
-  readonly isFunction: boolean;
-  /** What is changed: the object that it holds, or anything that can be reached through it. */
-  changed: 'nothing' | 'itself' | 'within' = 'nothing';
-  #first: Touch | null = null;
-  #last: Touch | null = null;
+  readonly #context: CellContext;
+  #flags: number;
+  #first: TouchId = NO_TOUCH;
+  #last: TouchId = NO_TOUCH;
   #size = 0;
-  #index: Map<PartId, Touch> | null = null;
+  #index: Map<PartId, TouchId> | null = null;
 
-  constructor(id: number, facts: CellFacts) {
+  constructor(id: number, facts: CellFacts, context: CellContext) {
     this.id = id;
     this.name = facts.name;
     this.module = facts.module;
     this.start = facts.start;
     this.variable = facts.variable;
-    this.origin = facts.origin;
-    this.isServer = facts.isServer;
     this.hint = facts.hint;
-    this.startUp = facts.startUp;
     this.declaredBy = facts.declaredBy;
     this.tokens = facts.tokens;
-    this.request = facts.request;
-    this.travels = facts.travels;
-    this.isFunction = facts.isFunction;
+    this.#context = context;
+    this.#flags =
+      origins.indexOf(facts.origin) |
+      (requests.indexOf(facts.request) << REQUEST) |
+      (facts.isServer ? IS_SERVER : 0) |
+      (facts.travels ? TRAVELS : 0) |
+      (facts.isFunction ? IS_FUNCTION : 0);
+  }
+
+  get origin(): CellOrigin {
+    return origins[this.#flags & 3] as CellOrigin;
+  }
+
+  get request(): CellFacts['request'] {
+    return requests[(this.#flags >> REQUEST) & 3] as CellFacts['request'];
+  }
+
+  get isServer(): boolean {
+    return (this.#flags & IS_SERVER) !== 0;
+  }
+
+  get travels(): boolean {
+    return (this.#flags & TRAVELS) !== 0;
+  }
+
+  get isFunction(): boolean {
+    return (this.#flags & IS_FUNCTION) !== 0;
+  }
+
+  /** Start-up code runs in these parts. */
+  get startUp(): ReadonlySet<PartId> {
+    return this.#context.startUp;
+  }
+
+  /** What is changed: the object that it holds, or anything that can be reached through it. */
+  get changed(): CellChange {
+    return changes[(this.#flags >> CHANGED) & 3] as CellChange;
+  }
+
+  set changed(change: CellChange) {
+    this.#flags = (this.#flags & ~(3 << CHANGED)) | (changes.indexOf(change) << CHANGED);
   }
 
   /** The first of its touches, each of which leads to the `next`; in the order in which they were found. */
   get firstTouch(): Touch | null {
-    return this.#first;
-  }
-
-  get touchCount(): number {
-    return this.#size;
+    return this.#context.touches.get(this.#first);
   }
 
   touchOf(part: PartId): Touch | undefined {
-    // Parts are looked at one after the other: it is the last one, or most likely none.
-    if (this.#last?.part === part) return this.#last;
-    if (this.#size > fewTouches) return this.#indexed().get(part);
-    for (let touch = this.#first; touch !== null; touch = touch.next) if (touch.part === part) return touch;
-    return undefined;
+    const id = this.#touchIdOf(part);
+    return id === NO_TOUCH ? undefined : (this.#context.touches.get(id) ?? undefined);
   }
 
-  #indexed(): Map<PartId, Touch> {
+  #touchIdOf(part: PartId): TouchId {
+    const { touches } = this.#context;
+    if (this.#last === NO_TOUCH) return NO_TOUCH;
+    // Parts are looked at one after the other: it is the last one, or most likely none.
+    if (touches.partOf(this.#last) === part) return this.#last;
+    if (this.#size > fewTouches) return this.#indexed().get(part) ?? NO_TOUCH;
+    for (let id = this.#first; id !== NO_TOUCH; id = touches.nextOf(id)) if (touches.partOf(id) === part) return id;
+    return NO_TOUCH;
+  }
+
+  #indexed(): Map<PartId, TouchId> {
+    const { touches } = this.#context;
     if (this.#index === null) {
       this.#index = new Map();
-      for (let touch = this.#first; touch !== null; touch = touch.next) this.#index.set(touch.part, touch);
+      for (let id = this.#first; id !== NO_TOUCH; id = touches.nextOf(id)) this.#index.set(touches.partOf(id), id);
     }
     return this.#index;
   }
 
-  addTouch(touch: Touch): void {
-    if (this.#last === null) this.#first = touch;
-    else this.#last.next = touch;
-    this.#last = touch;
+  /** The part's first touch. `name` is what the part knows it by: an import may have another than what it imports. */
+  addTouch(part: PartId, order: number, direct: boolean, name: string, use: UseKind | null, op: number): void {
+    const { touches } = this.#context;
+    const id = touches.add(part, order, direct, name === this.name ? null : name, use, op);
+    if (this.#last === NO_TOUCH) this.#first = id;
+    else touches.link(this.#last, id);
+    this.#last = id;
     this.#size++;
-    this.#index?.set(touch.part, touch);
+    this.#index?.set(part, id);
   }
 
   someTouch(test: (touch: Touch) => boolean): boolean {
-    for (let touch = this.#first; touch !== null; touch = touch.next) if (test(touch)) return true;
+    for (let touch = this.firstTouch; touch !== null; touch = touch.next) if (test(touch)) return true;
     return false;
+  }
+
+  /** The name by which the part of the touch knows it. */
+  nameIn(touch: Touch): string {
+    return touch.otherName ?? this.name;
   }
 
   /** Made anew in each run and used nowhere else: for what it may hold, others answer. */
@@ -205,7 +181,9 @@ export class Cell implements CellFacts {
 
   /** Used by a part that does not make it. */
   get isUsedElsewhere(): boolean {
-    for (let touch = this.#first; touch !== null; touch = touch.next) if (!this.isDeclaredBy(touch.part)) return true;
+    const { touches } = this.#context;
+    for (let id = this.#first; id !== NO_TOUCH; id = touches.nextOf(id))
+      if (!this.isDeclaredBy(touches.partOf(id))) return true;
     return false;
   }
 
@@ -230,8 +208,9 @@ export class Cell implements CellFacts {
   }
 
   get isChangedLater(): boolean {
-    for (let touch = this.#first; touch !== null; touch = touch.next)
-      if (touch.part !== 0 && touch.changes) return true;
+    const { touches } = this.#context;
+    for (let id = this.#first; id !== NO_TOUCH; id = touches.nextOf(id))
+      if (touches.partOf(id) !== 0 && touches.changes(id)) return true;
     return false;
   }
 }

@@ -112,7 +112,7 @@ function uniteFields({ pipeline, cells, fieldOwners }: Grouping, sets: DisjointC
 
 /** A parameter: what it holds in a call the caller knows, and it has a variable for it. */
 function isAnsweredFor({ facts, effects }: Pipeline, { variable }: Cell): boolean {
-  const owner = variable === null ? undefined : facts.variables.get(variable)?.owner;
+  const owner = variable === null ? undefined : facts.variables.ownerOf(variable);
   if (variable === null || owner === undefined || owner < 0 || effects.isEntry(owner)) return false;
   return effects.isGiven(variable, owner) && !effects.aliases.has(variable);
 }

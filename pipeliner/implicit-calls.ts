@@ -73,7 +73,7 @@ export class ImplicitCalls {
       return value === 0 || origins.tokensOf(value).some((token) => token === UNKNOWN || this.#isLasting(token));
     const root = effects.roots.get(id);
     // What callees do to what they are given stands among the effects of their callers.
-    if (root.base !== 'variable' || facts.variables.get(root.id)?.owner === fn) return false;
+    if (root.base !== 'variable' || facts.variables.ownerOf(root.id) === fn) return false;
     return kind !== Effect.read || this.#changes(graph.aliases.get(root.id) ?? root.id);
   }
 }

@@ -176,7 +176,8 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
       if (cell.name === '' && (decision.kind === 'constant' || group.cells.some((other) => other.name !== '')))
         continue;
       for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
-        const { part, order, direct, name } = touch;
+        const { part, order, direct } = touch;
+        const name = cell.nameIn(touch);
         if (!isContextOf(decision, part, direct) || isLocalOfStartUp(facts, cell, part)) continue;
         const list = found.get(part);
         const entry = { name: name === '' ? cell.hint : name, order };
@@ -199,7 +200,7 @@ function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): Re
 
 /** Locals of a start-up function travel to what it does behind an `await`. */
 function isLocalOfStartUp(facts: Facts, cell: Cell, part: PartId): boolean {
-  const owner = cell.variable === null ? -1 : (facts.variables.get(cell.variable)?.owner ?? -1);
+  const owner = cell.variable === null ? -1 : (facts.variables.ownerOf(cell.variable) ?? -1);
   return owner >= 0 && facts.fn(owner).parent !== -1 && cell.startUp.has(part);
 }
 

@@ -20,7 +20,11 @@ export function listCaptures({ facts, origins, parts }: Pipeline): ReadonlyMap<P
   const unclear = [...alike.values()].filter((list) => list.length > 1).flat();
   if (unclear.length === 0) return new Map();
 
-  const variables = variablesByOwner(facts.variables.values());
+  const owners = new Set<FunctionId>();
+  for (const { fn } of unclear)
+    for (let at = facts.functions[fn.parent]; at !== undefined && at.parent !== -1; at = facts.functions[at.parent])
+      owners.add(at.id);
+  const variables = variablesOf(owners, facts.variables.values());
   const around = (part: Part): readonly CapturedFunctions[] => {
     const found: CapturedFunctions[] = [];
     for (
@@ -55,9 +59,13 @@ interface Variable {
   readonly value: ValueId;
 }
 
-function variablesByOwner(variables: Iterable<Variable>): ReadonlyMap<FunctionId, readonly Variable[]> {
+function variablesOf(
+  owners: ReadonlySet<FunctionId>,
+  variables: Iterable<Variable>,
+): ReadonlyMap<FunctionId, readonly Variable[]> {
   const found = new Map<FunctionId, Variable[]>();
   for (const variable of variables) {
+    if (!owners.has(variable.owner)) continue;
     const known = found.get(variable.owner);
     if (known === undefined) found.set(variable.owner, [variable]);
     else known.push(variable);

@@ -161,7 +161,7 @@ export class PassesOfParts {
       case Op.store:
         return facts.d.get(op) !== 1;
       case Op.write:
-        return facts.variables.get(facts.a.get(op))?.owner !== fn;
+        return facts.variables.ownerOf(facts.a.get(op)) !== fn;
       case Op.copyProperties:
       case Op.opaque:
         return true;

@@ -181,7 +181,7 @@ export class ObjectReads {
   }
 
   #isOfModule(value: ValueId): boolean {
-    const owner = this.#pipeline.facts.variables.get(value)?.owner ?? -1;
+    const owner = this.#pipeline.facts.variables.ownerOf(value) ?? -1;
     return owner >= 0 && this.#pipeline.facts.fn(owner).parent === -1;
   }
 }

@@ -108,6 +108,8 @@ class Placer {
   placed(): ReadonlyMap<PartId, Placed> {
     for (const own of this.#own.values()) {
       if (own.placement === 'replicated') own.reasons.unshift(reason(stateless(), null));
+      // A list that has grown keeps room for many more.
+      own.reasons = own.reasons.slice();
     }
     return this.#own;
   }
@@ -272,9 +274,7 @@ class Placer {
         const op = touch.first(Use.reads);
         if (part === 0 || own === undefined || op === undefined || own.placement === 'home') continue;
         own.placement = 'home';
-        own.reasons.push(
-          reason(source(touch.name === '' ? cell.hint : touch.name), this.#input.pipeline.source.place(op)),
-        );
+        own.reasons.push(reason(source(cell.nameIn(touch) || cell.hint), this.#input.pipeline.source.place(op)));
       }
     }
   }

@@ -13,7 +13,7 @@ import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import type { TokenId } from '../analyzer/tokens.js';
 import { CellTable } from './cell-table.js';
-import { type Cell, mostPlaces, type State, Touch, Use, type UseKind } from './cells.js';
+import { type Cell, mostPlaces, type State, Use, type UseKind } from './cells.js';
 import type { Flows } from './flows.js';
 import { groupCells } from './group-cells.js';
 import { ImplicitCalls } from './implicit-calls.js';
@@ -170,10 +170,10 @@ class Collector {
     else if (kind === Effect.mutate && cell.changed === 'nothing') cell.changed = 'itself';
     const touch = cell.touchOf(part);
     if (touch === undefined) {
-      cell.addTouch(new Touch(part, this.#order++, own, name, use, op));
+      cell.addTouch(part, this.#order++, own, name, use, op);
       return;
     }
-    if (own) touch.direct = true;
+    if (own) touch.setDirect();
     if (use !== null) touch.add(use, op);
   }
 

@@ -128,7 +128,7 @@ function travels(facts: Facts, cell: Cell, decision: Decision | undefined, part:
   if (cell.origin === 'flow') return true;
   if (cell.origin !== 'startup') return false;
   // Locals of a start-up function that goes on behind an `await`.
-  const owner = facts.variables.get(cell.variable)?.owner ?? -1;
+  const owner = facts.variables.ownerOf(cell.variable) ?? -1;
   const isLocal = owner >= 0 && facts.fn(owner).parent !== -1;
   return decision?.kind === 'stream' || (isLocal && cell.startUp.has(part));
 }

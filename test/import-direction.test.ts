@@ -6,11 +6,12 @@ import test from 'ava';
 // Which folder may know of which: what a phase imports says what it depends on.
 
 const MAY_IMPORT: { readonly [folder: string]: RegExp } = {
-  analyzer: /^(diagnostics\/|models\/types\.|flx\/program\.)/,
+  analyzer: /^(syntax\/|diagnostics\/|models\/types\.|flx\/program\.)/,
   pipeliner: /^(analyzer\/|diagnostics\/|flx\/(program|layout-code)\.)/,
   models: /^$/,
   diagnostics: /^$/,
-  flx: /^diagnostics\//,
+  flx: /^(syntax|diagnostics)\//,
+  syntax: /^$/,
   runtime: /^(diagnostics\/|flx\/(program|run-manifest|link-report)\.)/,
 };
 

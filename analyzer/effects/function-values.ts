@@ -39,7 +39,7 @@ export class FunctionValues {
   // The function being looked at. Each value that it uses has a slot, by whose number the lists go.
   fn!: FunctionFact;
   summary!: Summary;
-  readonly #slotOf: Int32Array;
+  #slotOf: Int32Array;
   #used: ValueId[] = [NOTHING];
   /** The root that the value is by itself, -1 if none. */
   #own: RootId[] = [-1];
@@ -103,6 +103,7 @@ export class FunctionValues {
   leave(): void {
     this.recording = false;
     this.#used = [NOTHING];
+    this.#slotOf = new Int32Array(0);
     for (const lists of [this.#own, this.#self, this.#inner, this.#all, this.#isSelfRead, this.#isInnerRead])
       lists.length = 1;
   }
@@ -312,7 +313,7 @@ export class FunctionValues {
     if (this.recording && fn === this.fn) this.#isSelfRead[this.#slot(value)] = true;
     if (!this.#is(value, IS_GIVEN)) return false;
     if (this.#is(value, IS_RECEIVER)) return value === fn.receiver && (fn.flags & FunctionFlag.arrow) === 0;
-    return !this.#is(value, IS_VARIABLE) || this.#facts.variables.get(value)?.owner === fn.id;
+    return !this.#is(value, IS_VARIABLE) || this.#facts.variables.ownerOf(value) === fn.id;
   }
 
   isOfModule(root: RootId): boolean {
@@ -325,7 +326,7 @@ export class FunctionValues {
     // What no variable holds: see `isGivenElse`.
     if (!this.#is(value, IS_VARIABLE)) return !this.#is(value, IS_RECEIVER);
     if (this.#is(value, IS_OF_MODULE)) return false;
-    const owner = this.#facts.variables.get(value)?.owner ?? -1;
+    const owner = this.#facts.variables.ownerOf(value) ?? -1;
     return owner >= 0 && owner !== this.fn.id;
   }
 }

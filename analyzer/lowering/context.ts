@@ -69,6 +69,9 @@ export interface DynamicLoad {
   readonly end: number;
 }
 
+/** One for all functions that have none. */
+const none: readonly never[] = [];
+
 export class LoweringContext {
   readonly facts: Facts;
   readonly text: string;
@@ -173,7 +176,7 @@ export class LoweringContext {
     if (isArguments) owner.flags |= FunctionFlag.usesArguments;
     if (!captured && !isParameter && !isArguments && (owner.flags & FunctionFlag.async) === 0) return;
     const declaration = definition?.parent;
-    this.facts.variables.set(value, {
+    this.facts.variables.add({
       value,
       name: variable.name,
       owner: owner.id,
@@ -199,7 +202,7 @@ export class LoweringContext {
 
   /** A variable that every module has without declaring it. */
   declareOwn(value: ValueId, name: 'exports' | 'module'): void {
-    this.facts.variables.set(value, {
+    this.facts.variables.add({
       value,
       name,
       owner: this.state.fact.id,
@@ -220,7 +223,7 @@ export class LoweringContext {
       this.#globals.set(name, value);
       this.facts.globals.add(value);
       this.facts.seeds.push({ kind: 'global', value, name });
-      this.facts.variables.set(value, {
+      this.facts.variables.add({
         value,
         name,
         owner: -1,
@@ -290,14 +293,8 @@ export class LoweringContext {
 
   /** Records where a variable is declared, once that is known: which segment, which loop. */
   placeVariable(value: ValueId): void {
-    const variable = this.facts.variables.get(value);
-    if (variable === undefined) return;
     const { segment, segmentFrom, loop } = this.state;
-    if (segment !== variable.segment || segmentFrom !== variable.segmentFrom || loop !== variable.loop) {
-      variable.segment = segment;
-      variable.segmentFrom = segmentFrom;
-      variable.loop = loop;
-    }
+    this.facts.variables.place(value, segment, segmentFrom, loop);
   }
 
   call(
@@ -342,14 +339,14 @@ export class LoweringContext {
       parent: parent === null ? -1 : parent.fact.id,
       parentSegment: parent === null ? 0 : parent.segment,
       module: this.moduleIndex,
-      params: [],
+      params: none,
       arity: 0,
       rest: -1,
       list: NOTHING,
       self: facts.newValue(),
       receiver: arrow && parent !== null ? parent.fact.receiver : facts.newValue(),
       result: facts.newValue(),
-      cuts: [],
+      cuts: none,
       opStart: facts.kind.length,
       opEnd: 0,
       valueStart,
@@ -383,7 +380,7 @@ export class LoweringContext {
   }
 
   cut(cut: AwaitCut): void {
-    this.state.fact.cuts.push(cut);
+    this.state.fact.cuts = [...this.state.fact.cuts, cut];
     this.state.segment += 1;
     this.state.segmentFrom = this.state.segment;
   }

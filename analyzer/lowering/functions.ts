@@ -63,17 +63,20 @@ function bindOwnName(context: LoweringContext, node: es.Function, fact: Function
 function bindParameters(context: LoweringContext, params: readonly es.Pattern[], fact: FunctionFact): void {
   const first = params.findIndex(({ type }) => type === 'AssignmentPattern' || type === 'RestElement');
   fact.arity = first === -1 ? params.length : first;
+  const values: ValueId[] = [];
   for (const [index, param] of params.entries()) {
     if (param.type === 'RestElement') fact.rest = index;
     const plain = param.type === 'RestElement' ? param.argument : param;
     if (plain.type === 'Identifier') {
-      fact.params.push(context.variableAt(plain));
+      values.push(context.variableAt(plain));
     } else {
       const value = context.facts.newValue();
-      fact.params.push(value);
+      values.push(value);
       bindPattern(context, plain, value, 'declare');
     }
   }
+  // A list that has grown keeps room for many more.
+  if (values.length > 0) fact.params = values.slice();
 }
 
 /** `arguments` holds what the parameters hold; whatever is reached through it may be any of them. */

@@ -119,7 +119,7 @@ export class TokenFlow {
     let value = properties.get(atom);
     if (value !== undefined) return value;
     value = this.facts.newValue();
-    properties.set(atom, value);
+    properties.add(atom, value);
     this.edge(value, this.tokens.all(token));
     if (!this.#mayHaveAnyName(token)) return value;
     const any = properties.get(ANY_PROPERTY);

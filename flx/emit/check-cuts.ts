@@ -7,9 +7,9 @@
  * nothing but the scopes of the language: a name in a copy must be one of the copy's own, one of the message, one at
  * the top of the module, or a global.
  */
-import { analyze, type Reference, type Scope, type ScopeManager, type Variable } from 'escope';
-import { parse } from 'espree';
+import type { Reference, Scope, ScopeManager, Variable } from 'escope';
 import type * as es from 'estree';
+import { analyze, parse } from '../../syntax/parser.js';
 import type { Cut, ModuleSource } from '../program.js';
 
 export interface CheckedCut {

@@ -9,8 +9,9 @@
  *     if (!user) return next();          await next(error);                 next();
  *     res.json(user)      (not behind)   res.end()          (behind)        return Promise.resolve(result)   (nobody can tell)
  */
-import { parse } from 'espree';
+
 import type * as es from 'estree';
+import { parse } from '../../syntax/parser.js';
 import type { FluxionId, FluxionProgram, ModuleSource, Passing, Span } from '../program.js';
 import { findWaiting } from './check-endings.js';
 
