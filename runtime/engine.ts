@@ -4,9 +4,10 @@
  *
  *     a server listens ─> link ─> stubs ─> (auto: a handler is found heavy) ─> replicas ─> dispatch
  */
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import os from 'node:os';
 import process from 'node:process';
+import timers from 'node:timers';
 import type { StartManifest } from '../flx/run-manifest.js';
 import { AcceptPlan } from './accept/plan.js';
 import { decode } from './codec.js';
@@ -14,7 +15,8 @@ import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
 import type { LinkedSlot } from './link/link-home.js';
-import { Linker, type Manifests } from './link/linker.js';
+import { type LinkedReplica, Linker, type Manifests } from './link/linker.js';
+import { prependOwnListener } from './link/routers.js';
 import { Log } from './log.js';
 import type { ReplicaSetup, ToHome } from './messages.js';
 import { OwnerRuns } from './owner-runs.js';
@@ -29,6 +31,8 @@ import { warnHere } from './warnings.js';
 import watch from './watch-loads.cjs';
 import { weigh } from './weigh.js';
 
+const { setInterval } = timers;
+
 export interface EngineContext {
   /** Null where nothing may move: there is only something to report then. */
   readonly prepared: { readonly folder: string; readonly manifest: StartManifest } | null;
@@ -38,6 +42,9 @@ export interface EngineContext {
   /** As it was before the first line of the app. */
   readonly env: NodeJS.ProcessEnv;
 }
+
+/** For routes that were added: what is not linked stays at home, so nothing is urgent. */
+const LOOK_EVERY_MS = 250;
 
 /** Work that waits at home for room, for each replica. What waits costs little more than its connection does. */
 const MOST_WAITING = { wait: 4096, '503': 256 } as const;
@@ -60,10 +67,13 @@ class Engine {
   readonly #ownerRuns: OwnerRuns;
   readonly #replicas: Replicas;
   readonly #listening: Server[] = [];
+  /** What replicas said that they found, for when routes are added. */
+  readonly #found = new WeakMap<Replica, ReadyReplica>();
   /** Null where home accepts all connections, whatever comes. */
   readonly #accept: AcceptPlan | null;
   readonly #report: Report | null;
   #hadReplica = false;
+  #watchesLoads = false;
 
   constructor(context: EngineContext) {
     this.#context = context;
@@ -113,24 +123,46 @@ class Engine {
 
   addServer(server: Server, early: readonly object[]): void {
     for (const req of early) this.#counts.request(req, 'home');
-    const isFirst = this.#listening.length === 0;
     const { linked, scripts } = this.#linker.addServer(server);
     this.#mindUnknownFiles(scripts);
-    this.#listening.push(server);
-    let isMovable = false;
-    for (const slot of linked.slots) if (this.#placeStub(slot)) isMovable = true;
+    if (this.#listening.push(server) === 1 && this.#linker.mayMove) {
+      setInterval(() => this.#lookAtRoutes(), LOOK_EVERY_MS).unref();
+    }
+    let isMovable = this.#placeStubs(linked.slots);
     if (this.#context.options.report !== null) {
-      server.prependListener('request', (req) => this.#counts.request(req, 'home'));
+      prependOwnListener(server, (req: IncomingMessage) => this.#counts.request(req, 'home'));
     }
     if (this.#linker.hasCuts && !this.#linker.isAllHome) {
       isMovable = true;
       this.#context.loop.decide(this.#stubs.cuts());
     }
     this.#accept?.addServer(server, linked);
-    if (isMovable && isFirst) watch.watchLoads((file) => this.#mindUnknownFiles([file]));
-    if (!isMovable) this.#log.info(`${linked.root}: all that it calls stays on the main thread`);
-    if (isMovable && this.#context.options.placement === 'eager') this.#replicas.want();
-    if (!isMovable) this.#linked();
+    if (isMovable) this.#somethingMoves();
+    else {
+      this.#log.info(`${linked.root}: all that it calls stays on the main thread`);
+      this.#linked();
+    }
+  }
+
+  #somethingMoves(): void {
+    if (!this.#watchesLoads) watch.watchLoads((file) => this.#mindUnknownFiles([file]));
+    this.#watchesLoads = true;
+    if (this.#context.options.placement === 'eager') this.#replicas.want();
+  }
+
+  /** Routes that are added while the app serves may move as well. */
+  #lookAtRoutes(): void {
+    if (this.#linker.isAllHome || !this.#linker.hasNews) return;
+    const { added, scripts } = this.#linker.relink();
+    this.#mindUnknownFiles(scripts);
+    if (this.#placeStubs(added)) this.#somethingMoves();
+    let moving = 0;
+    for (const replica of this.#replicas.list()) {
+      this.#link(replica);
+      moving = Math.max(moving, added.filter((slot) => replica.slots.has(slot)).length);
+    }
+    this.#log.info(`routes have changed: ${added.length} new functions, ${moving} of them may leave the main thread`);
+    this.#dispatcher.pump();
   }
 
   /** Nothing more is to be found out about what may move. */
@@ -146,6 +178,13 @@ class Engine {
     this.#stubs.keepHome();
     this.#accept?.end();
     this.#log.info(`everything stays on the main thread: ${unknown} was loaded, and the compiler has not seen it`);
+  }
+
+  /** Does any of them move? */
+  #placeStubs(slots: readonly LinkedSlot[]): boolean {
+    let moves = false;
+    for (const slot of slots) if (this.#placeStub(slot)) moves = true;
+    return moves;
   }
 
   #placeStub(slot: LinkedSlot): boolean {
@@ -217,18 +256,28 @@ class Engine {
   }
 
   #started(replica: Replica, found: ReadyReplica): void {
-    const linked = this.#linker.link(found);
-    const names = this.#dispatcher.namesOf(replica);
-    for (const [root, things] of this.#linker.thingsBelow(linked.pairs)) names.add(root, things);
-    names.classes = this.#linker.classes(linked.pairs);
+    this.#found.set(replica, found);
+    const linked = this.#link(replica);
+    if (linked === null) return;
     this.#accept?.started(replica, found, linked.pairs, linked.lacks);
-    replica.slots = linked.slots;
-    replica.cuts = linked.cuts;
     this.#counts.join(replica.id, { busy: () => replica.thread.busy(), memory: () => replica.memory });
     this.#sanitizeHome(linked.slots.keys());
     this.#hadReplica = true;
     this.#linked();
     this.#dispatcher.pump();
+  }
+
+  /** What it may be sent, of what there is by now. */
+  #link(replica: Replica): LinkedReplica | null {
+    const found = this.#found.get(replica);
+    if (found === undefined) return null;
+    const linked = this.#linker.link(found);
+    const names = this.#dispatcher.namesOf(replica);
+    for (const [root, things] of this.#linker.thingsBelow(linked.pairs)) names.add(root, things);
+    names.classes = this.#linker.classes(linked.pairs);
+    replica.slots = linked.slots;
+    replica.cuts = linked.cuts;
+    return linked;
   }
 
   // --- sanitize -------------------------------------------------------------------------------------------------------
@@ -241,7 +290,9 @@ class Engine {
       for (const each of sanitizer.look()) this.#diverged(divergenceText('home', each));
     };
     for (const server of this.#listening) {
-      server.prependListener('request', (req, res) => lookAfterRequest(req, res, sanitizer, look));
+      prependOwnListener(server, (req: IncomingMessage, res: ServerResponse) =>
+        lookAfterRequest(req, res, sanitizer, look),
+      );
     }
     process.on('exit', look);
   }

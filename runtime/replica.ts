@@ -21,7 +21,7 @@ import { freshReach, makeReach, type Reached } from './link/compare.js';
 import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
 import { remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
-import { type Handler, type Stacks, stacksOfApp, stacksOfServer } from './link/routers.js';
+import { type Handler, hasStack, type Stacks, stackOf, stacksOfApp, stacksOfServer } from './link/routers.js';
 import { WholeReach } from './link/whole.js';
 import {
   type RemoteApp,
@@ -88,12 +88,12 @@ async function start(
   const firewall = raising.raise(setup.record, { ownEnv: true });
   firewall.gaveUp(giveUp);
   const loop = homeLoop.makeLoop();
-  const apps = collectApps();
+  const collected = collectApps();
   await startUp(setup, loop, firewall);
   const chance = firewall.misses.find(({ what, answer }) => answer === 'real' && RANDOM.test(what));
   if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
   const manifests = firewall.outside(() => ({ start: readManifest(setup.folder), link: readLink(setup.folder) }));
-  const made = apps.stop();
+  const made = collected.stop();
   const linked = firewall.outside(() => link(firewall, made, loop, manifests, setup.accepts));
   const { found, cuts, watched } = linked;
   const names = new AppNames();
@@ -148,20 +148,41 @@ async function startUp({ folder }: ReplicaSetup, loop: SwitchableLoop, firewall:
 
 // --- what it could run ------------------------------------------------------------------------------------------------
 
-/** Every Express app listens to its own `mount` event, from the moment it is made. */
-function collectApps(): { stop(): readonly object[] } {
+interface Made {
+  readonly apps: readonly object[];
+  readonly routers: readonly object[];
+}
+
+/**
+ * Every Express app listens to its own `mount` event, from the moment it is made. A router is a function that is given the
+ * methods of routers.
+ */
+function collectApps(): { stop(): Made } {
   const { on } = EventEmitter.prototype;
+  const { setPrototypeOf } = Object;
   const apps: object[] = [];
+  const made: object[] = [];
+  let isOver = false;
   const collecting = function (this: EventEmitter, ...args: Parameters<typeof on>): EventEmitter {
     if (args[0] === 'mount' && typeof this === 'function') apps.push(this);
     return Reflect.apply(on, this, args);
   };
   EventEmitter.prototype.on = collecting;
+  // Packages keep it for themselves, so it goes on as the other one.
+  const setting = {
+    setPrototypeOf(...args: Parameters<typeof setPrototypeOf>): unknown {
+      if (!isOver && typeof args[0] === 'function') made.push(args[0]);
+      return Reflect.apply(setPrototypeOf, Object, args);
+    },
+  };
+  Object.setPrototypeOf = setting.setPrototypeOf;
   return {
     stop() {
+      isOver = true;
       EventEmitter.prototype.on = on;
+      if (Object.setPrototypeOf === setting.setPrototypeOf) Object.setPrototypeOf = setPrototypeOf;
       for (const app of apps) if (Reflect.get(app, 'on') === collecting) Reflect.set(app, 'on', on);
-      return apps;
+      return { apps, routers: [...new Set(made)].filter((each) => !apps.includes(each) && hasStack(each)) };
     },
   };
 }
@@ -186,7 +207,7 @@ interface Manifests {
 
 function link(
   { servers }: Firewall,
-  apps: readonly object[],
+  { apps, routers }: Made,
   { makes }: SwitchableLoop,
   { start, link }: Manifests,
   accepts: boolean,
@@ -212,10 +233,19 @@ function link(
     });
     return { root, stacks, slots };
   };
-  const found = [
-    ...servers.map(({ server }, index) => withPlaces(`server${index}`, stacksOfServer(server, reflector))),
-    ...apps.map((app, index) => withPlaces(`app${index}`, stacksOfApp(app, reflector))),
-  ];
+  const found = servers.map(({ server }, index) => withPlaces(`server${index}`, stacksOfServer(server, reflector)));
+  // What hangs below another one is walked with that.
+  const seen = new Set(found.flatMap(({ stacks }) => [...stacks.things.values()].map(stackOf)));
+  const walk = (kind: 'app' | 'router', roots: readonly object[]): void => {
+    for (const [index, root] of roots.entries()) {
+      if (seen.has(stackOf(root))) continue;
+      const each = withPlaces(`${kind}${index}`, stacksOfApp(root, reflector));
+      for (const thing of each.stacks.things.values()) seen.add(stackOf(thing));
+      found.push(each);
+    }
+  };
+  walk('app', apps);
+  walk('router', routers);
   const movable = new Set(link.fluxions.flatMap(({ id, movable }) => (movable ? [id] : [])));
   const cuts = [...makes].flatMap(([id, make]) => (movable.has(id) ? [{ id, reached: [...reach.of(make)] }] : []));
   const remoteApps = found.flatMap(({ root, stacks }) =>
@@ -229,7 +259,7 @@ function link(
 }
 
 /** What the server of this name calls, or what a server of an app would. */
-function listenersOf(root: string, { servers }: Firewall, apps: readonly object[]): readonly Listener[] {
+function listenersOf(root: string, { servers }: Firewall, { apps }: Made): readonly Listener[] {
   const [, kind, index] = /^(server|app)(\d+)$/.exec(root) ?? [];
   const found = kind === 'app' ? [apps[Number(index)]] : servers[Number(index)]?.server.rawListeners('request');
   return (found ?? []).filter((each): each is Listener => typeof each === 'function');

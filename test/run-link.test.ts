@@ -183,3 +183,89 @@ function sorted(numbers: readonly number[]): readonly number[] {
 function range(first: number, last: number): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
+
+test('routes that are added while the app serves are linked: what a replica has as well moves', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'late.js': `const late = require('express').Router();
+        let count = 0;
+        late.get('/root', (req, res) => { res.json(Math.sqrt(Number(req.query.n))); });
+        late.get('/count', (req, res) => { count += 1; res.json(count); });
+        module.exports = late;`,
+      'app.js': `${BEGIN}
+        const late = require('./late');
+        app.get('/first', (req, res) => { res.send('first'); });
+        app.post('/add', (req, res) => {
+          app.use('/late', late);
+          app.get('/new', (req, res) => { res.send('new'); });
+          res.send('added');
+        });
+        app.post('/drop', (req, res) => { app.router.stack.shift(); res.send('dropped'); });
+        app.get('/first', (req, res) => { res.send('second'); });
+        ${END}`,
+    },
+    EAGER,
+  );
+  t.is((await app.get('/late/root?n=9')).status, 404);
+  await app.request('/add', { method: 'POST' }, '');
+  await app.says(/routes have changed: 3 new functions, 1 of them may leave/);
+  const [roots, counts, news] = await Promise.all([
+    app.many(20, (n) => `/late/root?n=${n * n}`),
+    app.many(20, () => '/late/count'),
+    app.many(20, () => '/new'),
+  ]);
+  t.deepEqual(
+    roots.map(({ text }) => Number(text)),
+    range(0, 19),
+  );
+  t.deepEqual(sorted(counts.map(({ text }) => Number(text))), range(1, 20));
+  t.true(news.every(({ text }) => text === 'new'));
+  await app.request('/drop', { method: 'POST' }, '');
+  t.true((await app.many(20, () => '/first')).every(({ text }) => text === 'second'));
+  await app.says(/routes have changed: 0 new functions/);
+  t.true((await app.many(20, () => '/first')).every(({ text }) => text === 'second'));
+  const report = await app.report();
+  t.is(runsAway(report, 'get_root'), 20);
+  t.deepEqual(fluxionOf(report, 'get_count').runs, { home: 20 });
+  t.is(runsAway(report, 'post_add_get_new'), 0);
+});
+
+test('an app that mounts its routers when its database has answered: they are in the replica, mounted nowhere', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'routes.js': `module.exports = (prefix) => {
+          const routes = require('express').Router();
+          routes.get('/root', (req, res) => { res.json(prefix + Math.sqrt(Number(req.query.n))); });
+          routes.get('/app', (req, res) => { res.json(req.app.get('title') + req.baseUrl + req.route.path); });
+          return routes;
+        };`,
+      'app.js': `${BEGIN}
+        const routes = require('./routes');
+        const net = require('node:net');
+        const a = routes('a');
+        const b = routes('b');
+        app.set('title', 'late');
+        app.use((req, res, next) => next());
+        const store = net.createServer((socket) => socket.end('hello')).listen(0, () => {
+          net.connect(store.address().port).once('data', () => {
+            store.close();
+            app.use('/a', a);
+            app.use('/b', b);
+            ${END}
+          });
+        });`,
+    },
+    EAGER,
+  );
+  const texts = async (path: string): Promise<unknown[]> => [
+    ...new Set((await app.many(10, () => path)).map(({ text }) => JSON.parse(text))),
+  ];
+  t.deepEqual(await texts('/a/root?n=9'), ['a3']);
+  t.deepEqual(await texts('/b/root?n=9'), ['b3']);
+  t.deepEqual(await texts('/a/app'), ['late/a/app']);
+  const report = await app.report();
+  t.is(runsAway(report, 'get_root'), 20);
+  t.is(runsAway(report, 'get_app'), 10);
+});

@@ -34,8 +34,7 @@ export function linkServer(
     const place = places[index] ?? null;
     const found = place === null ? null : (finder?.find(slot.fn, place, reflector) ?? null);
     const [fluxion, own] = [found?.fluxion ?? null, found?.fn ?? slot.fn];
-    const { path, fn, kind, owner, intercept } = slot;
-    return { root, path, fn, kind, owner, place, fluxion, own, intercept, replace: (stub) => slot.replace(stub) };
+    return { ...slot, root, place, fluxion, own };
   });
   return { root, slots: linked, things };
 }

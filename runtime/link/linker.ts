@@ -15,8 +15,9 @@ import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
-import { type Pairs, pairSlots, remoteKey } from './pair.js';
+import { type Pairs, pairSlots, pathBelow, pathsAbove, remoteKey } from './pair.js';
 import { Reflector } from './reflect.js';
+import { partsOf } from './routers.js';
 import { Verdicts } from './verdicts.js';
 
 /** What the compiler wrote of the program. */
@@ -50,11 +51,30 @@ export interface ReachedSlot {
   readonly reached: Reached;
 }
 
+interface Served {
+  readonly server: EventEmitter;
+  linked: LinkedServer;
+  /** What was there when it was linked. */
+  parts: readonly unknown[];
+  /** Of layers that were taken out since: requests may still be on their way to them. */
+  gone: readonly LinkedSlot[];
+}
+
+/** Whoever takes out more than that has long answered the first ones. */
+const MOST_GONE = 1000;
+
+/** What has come since the servers were linked. */
+export interface Relinked {
+  readonly added: readonly LinkedSlot[];
+  /** The files of all code that runs by now. */
+  readonly scripts: readonly string[];
+}
+
 export class Linker {
   readonly #options: LinkerOptions;
   readonly #finder: FluxionFinder | null;
   readonly #byId: ReadonlyMap<string, LinkFluxion>;
-  readonly #servers: LinkedServer[] = [];
+  readonly #servers: Served[] = [];
   readonly #reach: HomeReach | null;
   readonly verdicts: Verdicts;
   #isAllHome = false;
@@ -93,8 +113,46 @@ export class Linker {
     const linked = linkServer(server, `server${this.#servers.length}`, this.#finder, reflector);
     const scripts = [...reflector.scripts()];
     reflector.close();
-    this.#servers.push(linked);
+    this.#servers.push({ server, linked, parts: partsOf(server, linked.things), gone: [] });
     return { linked, scripts };
+  }
+
+  /** Something may move, if the routers call it. */
+  get mayMove(): boolean {
+    return [...this.#byId.values()].some(({ kind, movable }) => kind === 'start' && movable);
+  }
+
+  /** Layers have come, gone, or taken the place of others. */
+  get hasNews(): boolean {
+    return this.#servers.some(({ server, linked, parts }) => {
+      const now = partsOf(server, linked.things);
+      return now.length !== parts.length || now.some((part, index) => part !== parts[index]);
+    });
+  }
+
+  /** Slots that are still there stay what they are, wherever they hang now. */
+  relink(): Relinked {
+    const reflector = new Reflector();
+    const added: LinkedSlot[] = [];
+    for (const served of this.#servers) {
+      const { server, linked } = served;
+      const { things, slots } = linkServer(server, linked.root, this.#finder, reflector);
+      const before = new Map<object, LinkedSlot[]>();
+      for (const slot of linked.slots) before.set(slot.holder, [...(before.get(slot.holder) ?? []), slot]);
+      const all = slots.map((slot) => {
+        const known = takeFrom(before.get(slot.holder) ?? [], slot);
+        if (known === null) added.push(slot);
+        return known ?? slot;
+      });
+      const gone = [...before.values()].flat();
+      for (const slot of gone) this.verdicts.gone(slot);
+      served.gone = [...served.gone, ...gone].slice(-MOST_GONE);
+      served.linked = { root: linked.root, things, slots: all };
+      served.parts = partsOf(server, things);
+    }
+    const scripts = [...reflector.scripts()];
+    reflector.close();
+    return { added, scripts };
   }
 
   /** Code that the compiler has not read may change anything: from then on nothing moves. Gives the first such file. */
@@ -116,8 +174,9 @@ export class Linker {
   // --- what a replica may be sent -----------------------------------------------------------------------------------------
 
   link({ slots, cuts, unconnected }: Extract<ReplicaStarted, { readonly kind: 'ready' }>): LinkedReplica {
-    const all = this.#servers.flatMap((server) => server.slots);
-    const pairs = pairSlots(all, slots);
+    const all = this.#servers.flatMap(({ linked }) => linked.slots);
+    const servers = this.#servers.map(({ linked, gone }) => ({ ...linked, slots: [...linked.slots, ...gone] }));
+    const pairs = pairSlots(servers, slots);
     const missesOf = (fluxion: LinkFluxion | undefined | null): boolean =>
       unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
     const equal = this.#equality(pairs.slots, slots, cuts);
@@ -135,11 +194,21 @@ export class Linker {
     return { pairs, slots: moving, cuts: movingCuts, lacks };
   }
 
-  /** Apps, routers and routes of home, by the root that a replica knows them by. */
-  *thingsBelow(pairs: Pairs<LinkedSlot>): Iterable<readonly [root: string, things: ReadonlyMap<string, object>]> {
-    for (const { root, things } of this.#servers) {
-      const remote = pairs.roots.get(root);
-      if (remote !== undefined) yield [remote, things];
+  /** Apps, routers and routes of home, by the root and the path that a replica knows them by; those that it has. */
+  *thingsBelow({
+    mounts,
+    slots,
+  }: Pairs<LinkedSlot>): Iterable<readonly [root: string, things: ReadonlyMap<string, object>]> {
+    const known = new Set([...slots.values()].flatMap(pathsAbove));
+    for (const { linked } of this.#servers) {
+      for (const { root, prefix, remote } of mounts) {
+        if (root !== linked.root) continue;
+        const below = [...linked.things].flatMap(([path, thing]) => {
+          const there = pathBelow(prefix, path);
+          return there !== null && known.has(remoteKey({ root: remote, path: there })) ? [[there, thing] as const] : [];
+        });
+        yield [remote, new Map(below)];
+      }
     }
   }
 
@@ -200,4 +269,10 @@ export class Linker {
     this.#options.log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: ${why}`);
     return why;
   }
+}
+
+/** The same function in the same place, which is then no more among the others. */
+function takeFrom(slots: LinkedSlot[], { fn }: LinkedSlot): LinkedSlot | null {
+  const at = slots.findIndex((slot) => slot.fn === fn);
+  return at === -1 ? null : (slots.splice(at, 1)[0] ?? null);
 }

@@ -16,6 +16,8 @@ export interface Slot {
   replace(fn: Handler): void;
   /** `give` is asked each time that the router takes the function. Null where it keeps it elsewhere. */
   readonly intercept: ((give: () => Handler) => void) | null;
+  /** The layer, list or server that has the function: with it, what tells this slot from all others, wherever it moves to. */
+  readonly holder: object;
 }
 
 export type Handler = (this: unknown, ...args: never[]) => unknown;
@@ -31,7 +33,7 @@ export interface Stacks {
 export function stacksOfServer(server: EventEmitter, reflector: Reflector): Stacks {
   const walker = new Walker(reflector);
   // As they were given: one that was added by `once` is inside of another function.
-  server.rawListeners('request').forEach((listener, index) => {
+  listenersOf(server).forEach((listener, index) => {
     if (!isHandler(listener)) return;
     if (!hasStack(listener)) walker.addListener(server, listener, `${index}`);
     walkListener(walker, listener, `${index}`, reflector);
@@ -60,6 +62,40 @@ export function stacksOfApp(app: object, reflector: Reflector): Stacks {
   const walker = new Walker(reflector);
   walker.walk(app, '0');
   return walker;
+}
+
+/**
+ * All layers and functions below a server, one after the other: another list when one of them has come, gone, or taken the
+ * place of another. To be asked for often, so nothing is looked into.
+ */
+export function partsOf(server: EventEmitter, things: ReadonlyMap<string, object>): readonly unknown[] {
+  const parts = listenersOf(server);
+  for (const thing of things.values()) {
+    for (const layer of stackOf(thing) ?? []) parts.push(layer, isObject(layer) ? handlerIn(layer, 'handle') : null);
+    const callbacks: unknown = Reflect.get(thing, 'callbacks');
+    if (Array.isArray(callbacks)) addParts(callbacks, parts);
+    for (const lists of [paramsOf(thing), mapOf(thing)]) {
+      for (const list of Object.values(lists ?? {})) if (Array.isArray(list)) addParts(list, parts);
+    }
+  }
+  return parts;
+}
+
+/** What Fluxion itself listens with. */
+const ofFluxion = new WeakSet<object>();
+
+export function prependOwnListener<Args extends unknown[]>(server: EventEmitter, fn: (...args: Args) => void): void {
+  ofFluxion.add(fn);
+  server.prependListener('request', fn);
+}
+
+function listenersOf(server: EventEmitter): unknown[] {
+  return server.rawListeners('request').flatMap((each) => (ofFluxion.has(each) ? [] : [originalOf(each)]));
+}
+
+/** Functions for a parameter, or the routes of a method in Express 3. */
+function addParts(list: readonly unknown[], into: unknown[]): void {
+  for (const index of list.keys()) into.push(handlerIn(list, index));
 }
 
 /** How many layers an app, a router or a route has: more or fewer when routes have come or gone. */
@@ -108,7 +144,11 @@ class Walker implements Stacks {
       path,
       fn: listener,
       owner: null,
-      replace: (stub) => replaceListener(server, listener, stub),
+      holder: server,
+      replace: (stub) => {
+        originals.set(stub, listener);
+        replaceListener(server, listener, stub);
+      },
       intercept: null,
     });
   }
@@ -128,20 +168,17 @@ class Walker implements Stacks {
 
   #handler(layer: unknown, path: string, owner: object): void {
     if (!isObject(layer)) return;
-    const handle: unknown = Reflect.get(layer, 'handle');
+    const handle = handlerIn(layer, 'handle');
     if (!isHandler(handle)) return;
     if (hasStack(handle)) return this.walk(handle, path);
     // An app that is mounted stands behind a function that knows it as `fn`.
     if (handle.name === 'mounted_app') return this.walk(this.#reflector.variables(handle).get('fn'), path);
-    this.#add({ path, fn: handle, owner, ...placeOf(layer, 'handle') });
+    this.#add({ path, fn: handle, owner, ...placeOf(layer, 'handle', handle) });
   }
 
   /** Express 3 keeps routes by method, each with a list of functions. */
   #oldRoutes(app: object, path: string): void {
-    const router: unknown = Reflect.get(app, '_router');
-    const map: unknown = isObject(router) ? Reflect.get(router, 'map') : null;
-    if (!isObject(map)) return;
-    for (const [method, routes] of Object.entries(map)) {
+    for (const [method, routes] of Object.entries(mapOf(app) ?? {})) {
       if (!Array.isArray(routes)) continue;
       routes.forEach((route: unknown, index) => void this.#oldRoute(route, `${path}/${method}/${index}`, app));
     }
@@ -151,21 +188,21 @@ class Walker implements Stacks {
     const callbacks: unknown = isObject(route) ? Reflect.get(route, 'callbacks') : null;
     if (!isObject(route) || !Array.isArray(callbacks)) return;
     this.things.set(path, route);
-    callbacks.forEach((fn: unknown, index) => {
+    callbacks.forEach((_, index) => {
+      const fn = handlerIn(callbacks, index);
       if (!isHandler(fn)) return;
-      this.#add({ path: `${path}/${index}`, fn, owner, ...placeOf(callbacks, index) });
+      this.#add({ path: `${path}/${index}`, fn, owner, ...placeOf(callbacks, index, fn) });
     });
   }
 
   #params(owner: object, path: string): void {
-    const router = isObject(Reflect.get(owner, 'params')) ? owner : routerOf(owner);
-    const params: unknown = isObject(router) ? Reflect.get(router, 'params') : null;
-    if (!isObject(params) || Array.isArray(params)) return;
-    for (const [name, functions] of Object.entries(params)) {
+    for (const [name, functions] of Object.entries(paramsOf(owner) ?? {})) {
       if (!Array.isArray(functions)) continue;
-      functions.forEach((fn: unknown, index) => {
+      functions.forEach((_, index) => {
+        const fn = handlerIn(functions, index);
         if (!isHandler(fn)) return;
-        this.slots.push({ path: `${path}/:${name}/${index}`, fn, kind: 'param', owner, ...placeOf(functions, index) });
+        const place = placeOf(functions, index, fn);
+        this.slots.push({ path: `${path}/:${name}/${index}`, fn, kind: 'param', owner, ...place });
       });
     }
   }
@@ -175,21 +212,40 @@ class Walker implements Stacks {
   }
 }
 
-function placeOf(holder: object, key: string | number): Pick<Slot, 'replace' | 'intercept'> {
+function placeOf(holder: object, key: string | number, fn: Handler): Pick<Slot, 'replace' | 'intercept' | 'holder'> {
   const set = (value: unknown): void => {
     Object.defineProperty(holder, key, { value, configurable: true, enumerable: true, writable: true });
   };
+  const replace = (stub: Handler): void => {
+    originals.set(stub, fn);
+    set(stub);
+  };
   const intercept = (get: () => Handler): void => {
+    originals.set(get, fn);
     Object.defineProperty(holder, key, { get, set, configurable: true, enumerable: true });
   };
-  return { replace: set, intercept };
+  return { holder, replace, intercept };
+}
+
+/** What stubs, and accessors that may give one, stand for: routers are walked again when they have changed. */
+const originals = new WeakMap<object, Handler>();
+
+function originalOf(value: unknown): unknown {
+  return typeof value === 'function' ? (originals.get(value) ?? value) : value;
+}
+
+/** An accessor of ours is not to be asked: that would count as a call. */
+function handlerIn(holder: object, key: string | number): unknown {
+  const get = Object.getOwnPropertyDescriptor(holder, key)?.get;
+  const original = get === undefined ? undefined : originals.get(get);
+  return original ?? originalOf(Reflect.get(holder, key));
 }
 
 /** Listeners are called in order, so all of them are put back in order. */
 function replaceListener(server: EventEmitter, listener: Handler, stub: Handler): void {
   const all = server.rawListeners('request');
   server.removeAllListeners('request');
-  for (const each of all) server.on('request', each === listener ? asListener(stub) : asListener(each));
+  for (const each of all) server.on('request', originalOf(each) === listener ? asListener(stub) : asListener(each));
 }
 
 function asListener(fn: unknown): (...args: unknown[]) => void {
@@ -198,12 +254,26 @@ function asListener(fn: unknown): (...args: unknown[]) => void {
 
 /** Express 5 has its router under `router`, Express 4 under `_router` once something is in it; connect, Express 3 and
  *  routers have the stack themselves. */
-function stackOf(value: object): readonly unknown[] | null {
+export function stackOf(value: object): readonly unknown[] | null {
   const own: unknown = Reflect.get(value, 'stack');
   if (Array.isArray(own)) return own;
   const router = routerOf(value);
   const stack: unknown = isObject(router) ? Reflect.get(router, 'stack') : null;
   return Array.isArray(stack) ? stack : null;
+}
+
+/** Functions for parameters of paths, by their names. */
+function paramsOf(owner: object): object | null {
+  const router = isObject(Reflect.get(owner, 'params')) ? owner : routerOf(owner);
+  const params: unknown = isObject(router) ? Reflect.get(router, 'params') : null;
+  return isObject(params) && !Array.isArray(params) ? params : null;
+}
+
+/** Routes of Express 3, by their methods. */
+function mapOf(app: object): object | null {
+  const router: unknown = Reflect.get(app, '_router');
+  const map: unknown = isObject(router) ? Reflect.get(router, 'map') : null;
+  return isObject(map) ? map : null;
 }
 
 function routerOf(app: object): unknown {

@@ -26,6 +26,12 @@ export class Verdicts {
     this.#moving.add(slot);
   }
 
+  /** No router calls it any more. */
+  gone(slot: LinkedSlot): void {
+    this.#slots.delete(slot);
+    this.#moving.delete(slot);
+  }
+
   done(): void {
     this.#isDone = true;
   }
