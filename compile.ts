@@ -4,6 +4,7 @@
 import { findLost } from './analyzer/find-lost.js';
 import { findWantedPackages } from './analyzer/find-wanted-packages.js';
 import { analyze } from './analyzer/index.js';
+import { listPackages, type PackageUse } from './analyzer/list-packages.js';
 import { loadConfig } from './analyzer/load-config.js';
 import { type LoadOptions, loadModules, type ModuleGraph } from './analyzer/load-modules.js';
 import { Models } from './analyzer/models.js';
@@ -33,6 +34,8 @@ export interface Compilation {
   readonly diagnostics: readonly Diagnostic[];
   /** Folders whose lists of files had a say. */
   readonly folders: readonly string[];
+  /** By name. */
+  readonly packages: readonly PackageUse[];
 }
 
 export async function compile(options: CompileOptions): Promise<Compilation> {
@@ -52,39 +55,55 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const withCode = options.code ?? true;
   const graph = loadModules(sources, report);
   const first = decide(graph, models, withCode);
-  const program = decideWithPackages(sources, first.wanted, models, withCode) ?? first.program;
+  // No more than this is kept of the first graph while there is a second.
+  const { asked, folders } = graph;
+  const second = decideWithPackages(sources, first.wanted, models, withCode);
+  const program = second.program ?? first.program;
   verifyProgram(program);
-  return { program, diagnostics, folders: graph.folders };
+  const { wanted } = first;
+  const known = { isModelled: models.isModelled.bind(models), own: config.models, file: config.file };
+  const uses = listPackages({ asked, whole: second.graph, wanted, unread: second.unread }, known);
+  return { program, diagnostics, folders, packages: uses };
 }
 
 /** Characters that a package may have: where everything is too much, the small ones may do. */
 const sizesOfPackages = [150_000, 25_000];
 
-/** The same with the code of packages that have no model, as far as that helps; null where it does not. */
+interface DecidedWithPackages {
+  /** Null where the code of packages does not help. */
+  readonly program: FluxionProgram | null;
+  readonly graph: ModuleGraph | null;
+  /** Packages that were wanted, and why they are not read. */
+  readonly unread: ReadonlyMap<string, string>;
+}
+
+/** The same with the code of packages that have no model, as far as that helps. */
 function decideWithPackages(
   sources: LoadOptions,
   wanted: ReadonlySet<string>,
   models: Models,
   withCode: boolean,
-): FluxionProgram | null {
-  const unread = new Set<string>();
+): DecidedWithPackages {
+  const unread = new Map<string, string>();
   const isUnknown = (name: string): boolean => !models.isModelled(name);
   const isWanted = (name: string, isAsked: boolean): boolean =>
     (isAsked ? wanted.has(name) : isUnknown(name)) && !unread.has(name);
   let before = '';
+  let refusals: ReadonlyMap<string, string> = unread;
   for (const mostOfOne of wanted.size === 0 ? [] : sizesOfPackages) {
     const graph = loadModules({ ...sources, packages: { isWanted, isUnknown, mostOfOne } }, () => {});
-    if (!graph.facts.hasPackages) return null;
+    refusals = new Map([...graph.refusals, ...unread]);
+    if (!graph.facts.hasPackages) break;
     const read = graph.facts.modules.map(({ id }) => id).join();
     if (read === before) continue;
     before = read;
     const pipeline = analyze(graph, models, 'calls');
     if (pipeline === null) continue;
     const { isLost, packages } = findLost(pipeline);
-    if (!isLost && packages.length === 0) return buildProgram(pipeline, withCode);
-    for (const name of packages) unread.add(name);
+    if (!isLost && packages.length === 0) return { program: buildProgram(pipeline, withCode), graph, unread };
+    for (const name of packages) unread.set(name, 'its code may change anything, as far as can be told');
   }
-  return null;
+  return { program: null, graph: null, unread: new Map([...refusals, ...unread]) };
 }
 
 interface Decided {

@@ -57,10 +57,19 @@ export interface ModuleGraph {
   readonly aliases: ReadonlyMap<ValueId, ValueId>;
   /** Modules of packages that code which is not read may use as well. */
   readonly lent: readonly ModuleFact[];
+  /** Packages that any module asks for, and why some are not read that were to be. */
+  readonly asked: ReadonlyMap<string, AskedPackage>;
+  readonly refusals: ReadonlyMap<string, string>;
   /** Folder that module ids are relative to. */
   readonly root: string;
   /** Folders of which any module may be loaded: one more file there makes another program. */
   readonly folders: readonly string[];
+}
+
+export interface AskedPackage {
+  readonly installed: boolean;
+  /** The first that asks for it; null: a module of the app. */
+  readonly by: string | null;
 }
 
 export interface LoadOptions {
@@ -117,6 +126,7 @@ class Loader {
   readonly #cwd: string;
   readonly #entry: string;
   readonly #packages: PackageReader | null;
+  readonly #asked = new Map<string, AskedPackage>();
   /** Folders of packages without a model that are not read. */
   readonly #unread = new Set<string>();
 
@@ -146,6 +156,7 @@ class Loader {
     const wanted: Pending[] = [];
     for (const load of [...module.loads, ...module.exportAlls]) {
       const resolution = this.#resolve(module, load);
+      this.#noteAsked(resolution, module.fact.owner);
       const file = this.#fileOf(module, resolution);
       if (file === null) continue;
       const owner = resolution.kind === 'package' ? resolution.name : null;
@@ -169,6 +180,13 @@ class Loader {
       this.#candidatesOf.set(load, (known = found?.files ?? []));
     }
     return known;
+  }
+
+  #noteAsked(resolution: Resolution, by: string | null): void {
+    if (resolution.kind !== 'package' || resolution.name === by) return;
+    const { name, installed } = resolution;
+    const known = this.#asked.get(name);
+    if (known === undefined || (known.by !== null && by === null)) this.#asked.set(name, { installed, by });
   }
 
   #resolve(module: LoweredModule, load: LoadRequest | ExportAll): Resolution {
@@ -476,6 +494,8 @@ class Loader {
       unloaded: this.#unloaded,
       aliases: this.#aliases,
       lent: this.#facts.hasPackages ? this.#findLent(facts) : [],
+      asked: this.#asked,
+      refusals: this.#packages?.refusals ?? new Map(),
       root,
       folders: [...this.#folders],
     };

@@ -27,6 +27,8 @@ export class PackageReader {
   readonly #resolver: Resolver;
   readonly #wanted: WantedPackages;
   readonly #verdicts = new Map<string, boolean>();
+  /** Why packages are not read that were wanted. */
+  readonly refusals = new Map<string, string>();
   #left = mostOfAll;
 
   constructor(resolver: Resolver, wanted: WantedPackages) {
@@ -45,26 +47,32 @@ export class PackageReader {
     if (known !== undefined && (known || isAsked)) return known;
     if (!this.#wanted.isWanted(name, isAsked)) return false;
     const found = this.#closure(file);
-    for (const each of found ?? []) this.#verdicts.set(each, true);
-    if (found === null) this.#verdicts.set(file, false);
-    return found !== null;
+    if (typeof found === 'string') {
+      this.#verdicts.set(file, false);
+      this.refusals.set(name, found);
+      return false;
+    }
+    for (const each of found) this.#verdicts.set(each, true);
+    return true;
   }
 
-  /** The modules that the module asks for, itself included; null where they are not to be read. */
-  #closure(entry: string): readonly string[] | null {
+  /** The modules that the module asks for, itself included; or why they are not to be read. */
+  #closure(entry: string): readonly string[] | string {
     const root = packageRootOf(entry);
     const found = new Set([entry]);
     let size = 0;
     for (const file of found) {
       if (this.#verdicts.get(file) === true || this.#resolver.moduleKind(file) === 'json') continue;
-      const text = this.#textOf(file);
-      if (text === null) {
-        if (packageRootOf(file) === root) return null;
+      const read = this.#read(file);
+      if (read.kind === 'refused') {
+        if (packageRootOf(file) === root) return read.why;
         found.delete(file);
         continue;
       }
+      const { text } = read;
       size += text.length;
-      if (size > this.#wanted.mostOfOne || size > this.#left) return null;
+      if (size > this.#wanted.mostOfOne) return `it has more than ${this.#wanted.mostOfOne} characters`;
+      if (size > this.#left) return `all packages together have more than ${mostOfAll} characters`;
       for (const [mode, specifier] of specifiersIn(text)) {
         const resolution = this.#resolver.resolve(specifier, file, mode);
         if (resolution.kind !== 'package' || !resolution.installed) continue;
@@ -76,17 +84,21 @@ export class PackageReader {
     return [...found];
   }
 
-  /** Null where it cannot be read, or says nothing that an analysis would understand. */
-  #textOf(file: string): string | null {
-    if (this.#resolver.moduleKind(file) === 'other') return null;
+  /** Refused where it cannot be read, or says nothing that an analysis would understand. */
+  #read(file: string): Read {
+    const refused = (why: string): Read => ({ kind: 'refused', why: `${path.basename(file)} ${why}` });
+    if (this.#resolver.moduleKind(file) === 'other') return refused('is no JavaScript');
     try {
       const text = readFileSync(file, 'utf8');
-      return isMinified(text) || dynamicCode.test(text) ? null : text;
+      if (isMinified(text)) return refused('is minified');
+      return dynamicCode.test(text) ? refused('has `eval` or `with` in it') : { kind: 'text', text };
     } catch {
-      return null;
+      return refused('cannot be read');
     }
   }
 }
+
+type Read = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refused'; readonly why: string };
 
 /** `eval` and `with`, which would make the rest of the program opaque as well. */
 const dynamicCode = /(?:^|[^.\w$'"`*/-])eval\s*\(|(?:^|[;{}\n])[ \t]*with\s*\(/;

@@ -27,6 +27,10 @@ export function parseArguments(words: readonly string[]): Command {
   checkFlags(flags, command);
   if (command === 'verify') return verifyCommand(rest, flags);
   if (command === 'explain') return explainCommand(rest, flags);
+  if (command === 'models') {
+    const config = flags.get('--config') ?? null;
+    return { kind: 'models', entry: onlyEntry(rest, command), config, json: flags.has('--json') };
+  }
   const entry = onlyEntry(rest, command);
   const config = flags.get('--config') ?? null;
   return { kind: 'compile', entry, config, out: flags.get('--out') ?? null, emit: emitForm(flags.get('--emit')) };
@@ -52,6 +56,7 @@ export type Command =
       readonly json: boolean;
       readonly live: boolean;
     }
+  | { readonly kind: 'models'; readonly entry: string; readonly config: string | null; readonly json: boolean }
   | {
       readonly kind: 'verify';
       readonly entry: string;
@@ -74,7 +79,7 @@ export type Command =
 export type CommandName = (typeof COMMANDS)[number];
 export type EmitForm = (typeof EMIT_FORMS)[number];
 
-const COMMANDS = ['run', 'compile', 'explain', 'verify'] as const;
+const COMMANDS = ['run', 'compile', 'explain', 'models', 'verify'] as const;
 const PLACEMENTS = ['eager', 'auto', 'home', 'loopback'] as const;
 const EMIT_FORMS = ['flx', 'json', 'dot', 'svg', 'html'] as const;
 
@@ -109,6 +114,8 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--config', value: 'needed', command: 'explain' },
   { name: '--json', value: 'none', command: 'explain' },
   { name: '--live', value: 'none', command: 'explain' },
+  { name: '--config', value: 'needed', command: 'models' },
+  { name: '--json', value: 'none', command: 'models' },
   { name: '--requests', value: 'needed', command: 'verify' },
   { name: '--placement', value: 'needed', command: 'verify' },
   { name: '--threads', value: 'needed', command: 'verify' },

@@ -24,6 +24,8 @@ export async function runCommand(command: Command, cwd: string): Promise<Outcome
       return runCompile(command, cwd);
     case 'explain':
       return runExplain(command, cwd);
+    case 'models':
+      return runModels(command, cwd);
     case 'verify':
       return runVerify(command, cwd);
     case 'prepare':
@@ -65,6 +67,13 @@ async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: s
   const link = command.live ? await (await import('./link-app.js')).linkApp(command, cwd) : null;
   const text = command.json ? printExplainJson(program, link) : printExplain(program, link);
   return { pieces: [withNewline(text)], diagnostics };
+}
+
+async function runModels(command: Extract<Command, { kind: 'models' }>, cwd: string): Promise<Outcome> {
+  const { program, diagnostics, packages } = await compileEntry(command, cwd, false);
+  const { modelsJson, modelsText } = await import('./print-models.js');
+  const shown = { entry: program.entry, packages, fluxions: program.fluxions, cwd };
+  return { pieces: [withNewline(command.json ? modelsJson(shown) : modelsText(shown))], diagnostics };
 }
 
 const DIFFERENT = 1;

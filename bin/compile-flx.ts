@@ -27,7 +27,7 @@ interface FlxOptions {
   readonly config: string | null;
 }
 
-export interface CompiledFlx extends Compilation {
+export interface CompiledFlx extends Omit<Compilation, 'packages'> {
   readonly given: Given;
 }
 

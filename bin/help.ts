@@ -20,6 +20,7 @@ Commands:
   compile <entry>   print the app in the fluxional language, or write it to a folder
   verify <entry>    send the app recorded requests, and compare what it does with what it does under node
   explain <entry>   say what can be replicated, what is grouped, what stays at home, and why
+  models <entry>    list the packages that the app uses, and how it is known what they do
 
 Flags:
   -v, --version     the version of Fluxion
@@ -102,5 +103,17 @@ Examples:
   fluxion explain app.js
   fluxion explain app.js --json
   fluxion explain --live app.js
+`,
+  models: `Lists the packages that the app uses: those that a model describes, built in or in fluxion.config.js; those whose
+code is read; and those of which nothing is known, why, and which handlers stay home because of that.
+
+Usage: fluxion models <entry> [--json]
+
+Flags:
+  --json            the same as data
+${COMMON}
+Examples:
+  fluxion models app.js
+  fluxion models app.js --json
 `,
 };

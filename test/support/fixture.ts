@@ -29,7 +29,7 @@ export type Outcome =
 const root = fileURLToPath(new URL('../../../fixtures', import.meta.url));
 
 export function findFixtures(): readonly Fixture[] {
-  return foldersIn(root).flatMap((topic) => (topic === APPS ? [] : fixturesOf(topic)));
+  return foldersIn(root).flatMap((topic) => (topic === APPS || topic === STYLES ? [] : fixturesOf(topic)));
 }
 
 /** Whole apps: what the compiler prints of them is nobody's business; what they answer is. */
@@ -37,6 +37,13 @@ const APPS = 'apps';
 
 export function findApps(): readonly Fixture[] {
   return fixturesOf(APPS);
+}
+
+/** Apps of which it counts where their handlers run. */
+const STYLES = 'styles';
+
+export function findStyles(): readonly Fixture[] {
+  return fixturesOf(STYLES);
 }
 
 export function findApp(name: string): Fixture {

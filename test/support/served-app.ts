@@ -5,6 +5,7 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import type { LinkReport } from '../../flx/link-report.js';
 import type { Fixture } from './fixture.js';
 import { cliPath } from './run-cli.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
@@ -20,6 +21,7 @@ export interface ReportJson {
   }[];
   readonly fluxions: readonly ReportedFluxion[];
   readonly bus: { readonly messages: number; readonly bytes: number };
+  readonly link: LinkReport | null;
 }
 
 export interface ReportedFluxion {

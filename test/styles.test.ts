@@ -1,0 +1,89 @@
+/**
+ * Apps in the styles that people write them in (fixtures/styles): which handlers may move, as the linker says of the running
+ * app, and that it answers as under node while all that may move does.
+ *
+ * Two things could be wrong, and both are counted: a handler that must not move and does, and one that could and does not.
+ */
+import { readFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import { compile } from '../compile.js';
+import type { Request } from './support/differential.js';
+import { type Fixture, findStyles } from './support/fixture.js';
+import { inTurn } from './support/in-turn.js';
+import { ServedApp, type ServeOptions } from './support/served-app.js';
+import { countStyles, type FoundPlacement, findPlacements, readStyle, type Style } from './support/style.js';
+
+const NODE: ServeOptions = { flags: null };
+const EAGER: readonly string[] = ['--placement', 'eager', '--threads', '1', '--sanitize'];
+/** How often each request is sent. */
+const TIMES = 3;
+
+for (const app of findStyles()) {
+  test(`${app.name}: what moves, and what it answers`, (t) => inTurn(() => checkStyle(t, app)));
+}
+
+/** The compiler could not follow the app to where it says what handles the route. */
+const NOT_FOUND: FoundPlacement = { id: '', placement: 'home', why: 'is not found by the compiler' };
+
+async function checkStyle(t: ExecutionContext, app: Fixture): Promise<void> {
+  const style = readStyle(app);
+  const [original, spread] = await Promise.all([
+    ServedApp.serveFixture(t, app, NODE),
+    ServedApp.serveFixture(t, app, { flags: EAGER }),
+  ]);
+  // Whether there is a replica is among what is asked.
+  await spread.says(/^fluxion (?:debug: replica-1 is ready|info: server0: all )/m);
+  for (const request of inRandomOrder(style.requests)) {
+    const asked = `${request.method ?? 'GET'} ${request.path}`;
+    t.deepEqual(await ask(spread, request), await ask(original, request), asked);
+  }
+  const { link, fluxions } = await spread.report();
+  t.deepEqual([spread.logged('error'), (await spread.ended).code], [[], null]);
+  if (link === null) return t.fail('the app was not linked');
+
+  const { program } = await compile({ entry: app.entry, cwd: app.folder });
+  const found = findPlacements(program, link);
+  t.deepEqual(
+    [...found.keys()].filter((route) => !(route in style.routes)),
+    [],
+  );
+  for (const [route, expected] of Object.entries(style.routes)) {
+    const { id, placement, why } = found.get(route) ?? NOT_FOUND;
+    t.is(placement, expected === 'moves' ? 'moves' : 'home', `${route}: ${why}`);
+    if (expected !== 'moves') t.true(why.includes(expected.home), `${route} stays because of: ${why}`);
+    const runs = Object.keys(fluxions.find((each) => each.id === id)?.runs ?? {});
+    if (expected === 'moves') t.true(runs.includes('replica-1'), `${route} ran on ${runs.join()}`);
+    else t.false(runs.includes('replica-1'), `${route} ran on ${runs.join()}`);
+  }
+}
+
+async function ask(
+  app: ServedApp,
+  { method = 'GET', path, headers = {}, body = null }: Omit<Request, 'body'> & { readonly body?: string | null },
+) {
+  const reply = await app.request(path, { method, headers }, body);
+  const { date: _date, ...others } = reply.headers;
+  return { ...reply, headers: others };
+}
+
+/** Another order for each style, and the same each time. */
+function inRandomOrder(requests: readonly Request[]): readonly Request[] {
+  let state = requests.length + JSON.stringify(requests).length;
+  const random = (): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+  return Array.from({ length: TIMES }, () => requests)
+    .flat()
+    .map((request) => ({ request, at: random() }))
+    .sort((left, right) => left.at - right.at)
+    .map(({ request }) => request);
+}
+
+test('README says how many of the routes move', (t) => {
+  const styles: readonly Style[] = findStyles().map(readStyle);
+  const { movable, moved, bound } = countStyles(styles);
+  const said = `${styles.length} apps in as many styles: ${moved} of ${movable} handlers of routes that could move do, and none of ${bound} that must not`;
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8').replace(/\s+/g, ' ');
+  t.true(readme.includes(said), `README.md has to say: ${said}`);
+});
