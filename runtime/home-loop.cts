@@ -7,13 +7,22 @@ import type { Code, Cuts, Make, SwitchableLoop } from './types.js' with { 'resol
 function makeLoop(): SwitchableLoop {
   const makes = new Map<string, Make>();
   let cuts: Cuts | null = null;
+  let passed: (() => void) | null = null;
   return {
     makes,
     decide: (decided) => void (cuts = decided),
+    noticed: (listener) => void (passed = listener),
     define: (id, make) => void makes.set(id, make),
-    post: (id: string, closure: Code, vars: () => unknown[]) =>
-      cuts === null ? closure : cuts.post(id, closure, vars),
-    away: (id) => cuts?.away(id) ?? false,
+    post(id: string, closure: Code, vars: () => unknown[]) {
+      if (cuts !== null) return cuts.post(id, closure, vars);
+      passed?.();
+      return closure;
+    },
+    away(id) {
+      if (cuts !== null) return cuts.away(id);
+      passed?.();
+      return false;
+    },
     send(id, vars) {
       if (cuts === null) throw new Error(`no other loop runs ${id}`);
       return cuts.send(id, vars);

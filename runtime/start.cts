@@ -11,7 +11,6 @@ import process = require('node:process');
 
 import type { Problem, RunOptions } from './types.js' with { 'resolution-mode': 'import' };
 
-import cache = require('./cache.cjs');
 import compiled = require('./compiled.cjs');
 import home = require('./home.cjs');
 import homeLoop = require('./home-loop.cjs');
@@ -95,25 +94,17 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   if (preload !== null) sayAtHome(runOptions.logLevel, `: ${preload} is loaded before the app`);
   const prepared = given?.manifest.movable && preload === null ? given : null;
   if (prepared === null && runOptions.report === null) return;
-  const watcher: typeof import('./watch-servers.cjs') = require('./watch-servers.cjs');
+  const engine: typeof import('./load-engine.cjs') = require('./load-engine.cjs');
   const loop = homeLoop.makeLoop();
   homeLoop.setLoop(loop);
   const recording: typeof import('./firewall/recorder.cjs') = require('./firewall/recorder.cjs');
   const recorder = prepared === null ? null : recording.record();
   const env = { ...process.env };
   const late = runOptions.report === null ? null : reportWithoutServer(runOptions.report);
-  watcher.watchServers((server) => {
-    const early: object[] = [];
-    const note = (req: object): void => void early.push(req);
-    if (runOptions.report !== null) server.prependListener('request', note);
-    void import('./engine.js').then(({ serve }) => {
-      server.off('request', note);
-      late?.();
-      if (prepared !== null) cache.markUsed(prepared.folder);
-      // What it has loaded of ours the app need not see.
-      home.forgetFiles(ownFiles());
-      serve(server, { prepared, options: runOptions, loop, recorder, env }, early);
-    });
+  engine.loadWhenOfUse({ prepared, options: runOptions, loop, recorder, env }, () => {
+    late?.();
+    // What it has loaded of ours the app need not see.
+    home.forgetFiles(ownFiles());
   });
 }
 

@@ -45,6 +45,8 @@ export type Cuts = Pick<Loop, 'post' | 'away' | 'send'>;
 export interface SwitchableLoop extends Loop {
   readonly makes: ReadonlyMap<string, Make>;
   decide(cuts: Cuts | null): void;
+  /** `passed` is called at each cut for as long as nobody decides. */
+  noticed(passed: () => void): void;
 }
 
 /** A module's text as it is to be evaluated in place of what stands in its file. */

@@ -69,9 +69,12 @@ function isByLoader(above: Fn): boolean {
   return isLoader(readFrames(above, FRAMES_OF_A_READ));
 }
 
+/** Newer versions of Node have one of their own, which writes what V8 would. */
+const nodesPrepare: unknown = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace')?.value;
+
 /** As text, which takes a third of the time; unless the app writes stacks itself. */
 function nearestLine(above: Fn): string | null {
-  if (Object.hasOwn(Error, 'prepareStackTrace')) return null;
+  if (Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace')?.value !== nodesPrepare) return null;
   const { stackTraceLimit } = Error;
   const holder: { stack?: unknown } = {};
   Error.stackTraceLimit = 1;

@@ -132,7 +132,8 @@ function record(limits: Limits = {}): Recorder {
       // With a callback it is no call whose result start-up goes on with.
       if (stopped || inside) return Reflect.apply(target, self, args);
       if (typeof args[args.length - 1] === 'function') return callHidden(target, self, args);
-      if (LOADERS.has(callee) && site(trap, isByLoader)) return callInside(target, self, args);
+      if (LOADERS.has(callee) && (hasLoadersKey(args[1]) || site(trap, isByLoader)))
+        return callInside(target, self, args);
       const key = site(trap);
       if (key === '') return callHidden(target, self, args);
       let result: unknown;
@@ -297,6 +298,11 @@ function record(limits: Limits = {}): Recorder {
     }
     return listens;
   }
+}
+
+/** Its cache of real paths goes by a symbol that nobody else has: that spares a look at the stack for each module. */
+function hasLoadersKey(option: unknown): boolean {
+  return typeof option === 'object' && option !== null && Object.getOwnPropertySymbols(option).length > 0;
 }
 
 function copyOf(calls: ReadonlyMap<string, Outcome[]>): Map<string, Outcome[]> {

@@ -10,6 +10,9 @@ import type { Fixture } from './fixture.js';
 import { cliPath } from './run-cli.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
 
+/** Packages that apps of tests may use. */
+export const modulesFolder = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+
 /** What `--report` writes. */
 export interface ReportJson {
   readonly version: number;
@@ -70,8 +73,7 @@ export class ServedApp {
   }
 
   static async serve(t: ExecutionContext, tree: Tree, options: ServeOptions): Promise<ServedApp> {
-    const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
-    const folder = tempFolder(t, { node_modules: link(modules), ...tree });
+    const folder = tempFolder(t, { node_modules: link(modulesFolder), ...tree });
     return ServedApp.#start(t, folder, join(folder, 'app.js'), options);
   }
 

@@ -1,0 +1,85 @@
+/**
+ * Reads: the servers of the app, from the moment that they listen, and what the main loop has to do.
+ * Gives: the engine, loaded when it is of use: an app that has little to do is as if node ran it.
+ *
+ *     a server listens ──> has the loop work? (first-work.cts) ──> engine, in slices ──> it serves all that listen
+ *            └── somebody wants to see what it does: at once ──────────┘
+ */
+import timers = require('node:timers');
+
+import type http from 'node:http' with { 'resolution-mode': 'import' };
+import type { EngineContext } from './engine.js' with { 'resolution-mode': 'import' };
+import type { RunOptions } from './types.js' with { 'resolution-mode': 'import' };
+
+import cache = require('./cache.cjs');
+import firstWork = require('./first-work.cjs');
+import watcher = require('./watch-servers.cjs');
+
+const { setImmediate, setTimeout } = timers;
+
+/** What an app does right after it has begun to listen is start-up, too. */
+const START_UP_ENDS_MS = 100;
+
+interface Listening {
+  readonly server: http.Server;
+  /** Requests that it has taken before the engine was there. */
+  readonly early: object[];
+  readonly note: (req: object) => void;
+}
+
+/** `loaded` is called when the engine is there, before it does anything. */
+function loadWhenOfUse(context: EngineContext, loaded: () => void): void {
+  const { options, recorder, prepared, loop } = context;
+  const listening: Listening[] = [];
+  let serve: ((listening: Listening) => void) | null = null;
+  let isFirst = true;
+  watcher.watchServers((server) => {
+    const early: object[] = [];
+    const each: Listening = { server, early, note: (req) => void early.push(req) };
+    if (options.report !== null) server.prependListener('request', each.note);
+    if (serve !== null) return serve(each);
+    listening.push(each);
+    if (!isFirst) return;
+    isFirst = false;
+    if (isUrgent(options)) void load(import('./engine.js'));
+    else loop.noticed(firstWork.awaitWork(() => void load(importInSlices())));
+    setTimeout(() => {
+      recorder?.stop();
+      if (prepared !== null) cache.markUsed(prepared.folder);
+    }, START_UP_ENDS_MS).unref();
+  });
+
+  async function load(imported: Promise<typeof import('./engine.js')>): Promise<void> {
+    const engine = await imported;
+    loaded();
+    serve = ({ server, early, note }) => {
+      server.off('request', note);
+      engine.serve(server, context, early);
+    };
+    for (const each of listening.splice(0)) if (each.server.listening || isUrgent(options)) serve(each);
+  }
+}
+
+/** Somebody looks at what it does, or says how it is to be done. */
+function isUrgent({ report, placement, accept, sanitize, logLevel }: RunOptions): boolean {
+  const isTold = logLevel === 'info' || logLevel === 'debug';
+  return report !== null || placement === 'eager' || accept === 'every' || sanitize || isTold;
+}
+
+/** Requests are answered in between: all at once takes some tens of milliseconds. */
+async function importInSlices(): Promise<typeof import('./engine.js')> {
+  const slices = [
+    () => import('./codec.js'),
+    () => import('./link/compare.js'),
+    () => import('./http-bridge/index.js'),
+    () => import('./dispatch.js'),
+    () => import('./accept/plan.js'),
+  ];
+  for (const slice of slices) {
+    await slice();
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  return import('./engine.js');
+}
+
+export = { loadWhenOfUse };
