@@ -9,6 +9,7 @@ import type { Transferable } from 'node:worker_threads';
 import type { LinkFluxion } from '../flx/run-manifest.js';
 import { CannotTravel, decode, encode } from './codec.js';
 import { CutRefs, namedPath } from './cut-refs.js';
+import { callArgs } from './http-bridge/call-args.js';
 import { type Lateness, openExchange, type ReplicaExchange } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
 import type { AppNames } from './link/app-names.js';
@@ -118,7 +119,8 @@ export class ReplicaRuns {
     if (exchange === null) return;
     if (handler === undefined) throw new Error(`the handler ${slot} is not known here`);
     const { req, res, next } = exchange;
-    this.#within(run, () => exchange.run(handler as Code, undefined, [req, res, next]));
+    const args = callArgs([req, res, next], envelope.args === null ? undefined : exchange.args);
+    this.#within(run, () => exchange.run(handler as Code, undefined, args));
   }
 
   #run(message: Extract<ToReplica, { kind: 'run' }>): void {

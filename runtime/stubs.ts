@@ -7,6 +7,7 @@ import { encode } from './codec.js';
 import { CutRefs } from './cut-refs.js';
 import type { Dispatcher } from './dispatch.js';
 import type { Envelope } from './http-bridge/messages.js';
+import type { Args } from './http-bridge/names.js';
 import { Below } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
 import type { Handler } from './link/routers.js';
@@ -102,16 +103,25 @@ export class Stubs {
     const state = this.stateOf(fluxion);
     const stub = sameShape(slot.fn, (self, args, own) => this.#handle(slot, state, self, args, own));
     if (slot.intercept === null) slot.replace(stub);
+    else if (slot.kind === 'error') slot.intercept(() => (this.#handlesErrors(slot, state) ? stub : slot.fn));
     else slot.intercept(() => (this.#mayLeave(slot, state) ? stub : slot.fn));
   }
 
+  /** A router also takes it to look at its parameters, so what it costs is for the stub to find out, or for a trial. */
+  #handlesErrors(slot: LinkedSlot, state: FluxionState): boolean {
+    return this.#options.reports || this.#isOffered(slot, state);
+  }
+
   #mayLeave(slot: LinkedSlot, state: FluxionState): boolean {
-    if (!state.staysHome && this.#options.scheduler.goesAway(state.movable)) {
-      const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
-      if (offer === 'away' || (offer === 'full' && this.#options.overload === '503')) return true;
-    }
+    if (this.#isOffered(slot, state)) return true;
     if (!state.staysHome || this.#options.reports) this.#meter.taken(state);
     return false;
+  }
+
+  #isOffered(slot: LinkedSlot, state: FluxionState): boolean {
+    if (state.staysHome || !this.#options.scheduler.goesAway(state.movable)) return false;
+    const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
+    return offer === 'away' || (offer === 'full' && this.#options.overload === '503');
   }
 
   /** For the report: counts, and nothing else. */
@@ -132,14 +142,18 @@ export class Stubs {
   }
 
   #handle(slot: LinkedSlot, state: FluxionState, self: unknown, args: unknown[], stub: Code): unknown {
-    const [req, res, next] = args;
+    const [req, res, next] = slot.kind === 'error' ? args.slice(1) : args;
     const call = (): unknown => this.here(state, () => Reflect.apply(slot.fn, self, args));
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
     if (!this.#options.scheduler.goesAway(state.movable)) return call();
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     if (offer === 'full' && this.#options.overload === '503') return refuse(res);
     if (offer !== 'away') return call();
-    const parts = { req, res, next: isFunction(next) ? next : null, below: new Below(stub, self) };
+    const beside = besideExchange(slot, args);
+    const parts = {
+      ...{ req, res, next: isFunction(next) ? next : null, below: new Below(stub, self) },
+      ...(beside === null ? {} : { args: beside }),
+    };
     const counted = (run: () => unknown): unknown => this.here(state, run);
     return new Promise((resolve, reject) => {
       this.#options.dispatcher.submit(new HandlerWork(state, slot, self, parts, counted, { resolve, reject }));
@@ -239,6 +253,11 @@ export class Stubs {
     if (waiting === null) call();
     else waiting.resolve(new Promise((resolve) => resolve(call())));
   }
+}
+
+function besideExchange({ kind }: LinkedSlot, args: readonly unknown[]): Args | null {
+  if (kind === 'error') return { error: args[0] };
+  return kind === 'param' ? { value: args[3], name: args[4] } : null;
 }
 
 /** A request and its response; `unclear` where one is without the other, or there are several. */

@@ -27,7 +27,16 @@ const PROPERTIES = shapeOf<Properties>({ names: 0, values: 0, traps: 0 });
 const RESPONSE = shapeOf<ResponseState>({ statusCode: 0, statusMessage: 0, headers: 0, flags: 0 });
 const ENVELOPE = shapeOf<Envelope>({
   ...{ id: 0, httpVersion: 0, rawHeaders: 0, headers: 0, rawTrailers: 0, connection: CONNECTION, body: 0, gone: 0 },
-  ...{ isComplete: 0, app: 0, req: PROPERTIES, res: PROPERTIES, response: RESPONSE, progress: 0, fixes: 0 },
+  ...{
+    isComplete: 0,
+    app: 0,
+    req: PROPERTIES,
+    res: PROPERTIES,
+    args: PROPERTIES,
+    response: RESPONSE,
+    progress: 0,
+    fixes: 0,
+  },
 });
 const HEAD = shapeOf<HeadChange>({ statusCode: 0, statusMessage: 0, removed: 0, set: 0, flags: 0 });
 

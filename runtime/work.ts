@@ -5,8 +5,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import process from 'node:process';
 import type { LinkFluxion } from '../flx/run-manifest.js';
+import { callArgs } from './http-bridge/call-args.js';
 import { type Outcome, runAtHome } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
+import type { Args } from './http-bridge/names.js';
 import { isPromised } from './http-bridge/promised.js';
 import type { Below } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
@@ -32,6 +34,8 @@ export interface Parts {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly next: ((...args: unknown[]) => void) | null;
+  /** What the handler is called with beside these: the error, or the value and the name of a parameter. */
+  readonly args?: Args;
   /** What called the handler. */
   readonly below?: Below;
 }
@@ -86,8 +90,8 @@ export class HandlerWork implements Work {
   }
 
   runHere(): void {
-    const { req, res, next, below } = this.parts;
-    const args = next === null ? [req, res] : [req, res, next];
+    const { req, res, next, below, args: beside } = this.parts;
+    const args = callArgs(next === null ? [req, res] : [req, res, next], beside);
     const settle = (outcome: Outcome): void => this.settle(outcome);
     const result = this.counted(() => runAtHome(this.slot.fn as Code, this.self, args, below, settle));
     if (!isPromised(result, req)) this.waiting.resolve(undefined);

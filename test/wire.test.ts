@@ -32,6 +32,7 @@ const MESSAGES: readonly (ToHome | ToReplica)[] = [
         ...{ tls: null, httpValidation: undefined, insecureHTTPParser: undefined, traps: [] },
       },
       ...{ isComplete: true, app: ':app', progress: 'open', fixes: null, response },
+      args: null,
       req: { names: ['url'], values: [{ deep: ['kept'] }], traps: [] },
       res: { names: [], values: [], traps: ['a', 'why'] },
     },

@@ -78,11 +78,15 @@ export class OutsideCalls {
     this.#givenValues.giveResult(call, view);
   }
 
-  /** Errors themselves are nobody's state, and there are too many of them. */
+  /** Errors that are made to be thrown are nobody's state, and there are too many of them; one that start-up made is there for all. */
   throw(id: TokenId): void {
     const token = this.#tokens.get(id);
-    if (token.kind === 'external' && token.shape.typeName === 'Error') return;
+    if (token.kind === 'external' && token.shape.typeName === 'Error' && !this.#isMadeAtTop(token.site)) return;
     this.#flow.add(this.#facts.thrown, id);
+  }
+
+  #isMadeAtTop(site: OpId): boolean {
+    return site >= 0 && this.#facts.fn(this.#facts.owner.get(site)).parent === -1;
   }
 
   /** Data of a request has methods of the language; so has what others put on a request, but that may be held by them: only

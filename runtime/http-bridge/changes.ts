@@ -28,7 +28,7 @@ function snapshotOf(value: unknown, seen: Map<object, Snapshot>): Snapshot {
   const known = seen.get(value);
   if (known !== undefined) return known;
   if (!hasPlainProperties(value)) return { value, inside: copyOf(value) };
-  const keys = Object.keys(value);
+  const keys = keysOf(value);
   // Most locals, queries and parameters are empty.
   if (keys.length === 0) return { value, inside: EMPTY };
   const of = new Map<string, Snapshot>();
@@ -44,9 +44,14 @@ function isHolder(value: unknown): value is object {
 }
 
 function hasPlainProperties(value: object): boolean {
-  if (typeof value === 'function') return true;
+  if (typeof value === 'function' || types.isNativeError(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Array.isArray(value) || isCarried(value);
+}
+
+/** The message of an error is hidden, and so is its stack, but both can be changed. */
+function keysOf(value: object): readonly string[] {
+  return types.isNativeError(value) ? Object.getOwnPropertyNames(value) : Object.keys(value);
 }
 
 /** What has no state that clone could see is compared by identity. */
@@ -120,7 +125,7 @@ export class ChangeList {
 
   #compareProperties(path: Path, holder: object, before: ReadonlyMap<string, Snapshot>, seen: Set<object>): void {
     let left = before.size;
-    for (const key of Object.keys(holder)) {
+    for (const key of keysOf(holder)) {
       const old = before.get(key);
       const item: unknown = Reflect.get(holder, key);
       if (old === undefined) this.set([...path, key], item);

@@ -18,6 +18,8 @@ export class GivenParts {
   readonly #standIns: StandIns;
   readonly #req: Given;
   readonly #res: Given;
+  /** Null: the handler is called with nothing more. */
+  readonly #args: Given | null;
   #headers: { readonly [name: string]: unknown } | null;
   /** Null: not asked for since something was changed. */
   #paths: Map<object, Path> | null = null;
@@ -28,6 +30,7 @@ export class GivenParts {
     this.#standIns = standIns;
     this.#req = Given.put(standIns.req, 'req', envelope.req, fail, real('req'));
     this.#res = Given.put(standIns.res, 'res', envelope.res, fail, real('res'));
+    this.#args = envelope.args && Given.put(standIns.args ?? {}, 'args', envelope.args, fail, null);
     this.#headers = envelope.headers === null ? null : { ...envelope.headers };
   }
 
@@ -43,6 +46,7 @@ export class GivenParts {
       this.#paths = new Map();
       this.#req.indexPaths(this.#paths);
       this.#res.indexPaths(this.#paths);
+      this.#args?.indexPaths(this.#paths);
     }
     const path = this.#paths.get(thing);
     if (path === undefined || this.#isComparing) return path;
@@ -56,12 +60,15 @@ export class GivenParts {
     this.#isComparing = true;
     const req = this.#req.changes(encoder, hasEnded, lose);
     const res = this.#res.changes(encoder, hasEnded, lose);
+    const args = this.#args?.changes(encoder, hasEnded, lose) ?? null;
     this.#isComparing = false;
     this.#paths = null;
     this.#req.accept(req);
     this.#res.accept(res);
+    this.#args?.accept(args);
     const reqHeaders = this.#changedHeaders();
-    return req === null && res === null && reqHeaders === null ? null : { req, res, reqHeaders, fixes: encoder.fixes };
+    if (req === null && res === null && args === null && reqHeaders === null) return null;
+    return { req, res, args, reqHeaders, fixes: encoder.fixes };
   }
 
   #changedHeaders(): { readonly [name: string]: unknown } | null {

@@ -13,7 +13,7 @@ import { genuine } from './genuine.js';
 import { applyHead, readResponse } from './headers.js';
 import { HomeBody } from './home-body.js';
 import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
-import { type AppNames, ExchangeRefs } from './names.js';
+import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { packExchange } from './pack.js';
 import { type Below, type Frames, mendStack, resumeAbove } from './stack.js';
 
@@ -31,6 +31,7 @@ export interface HomeSide {
   readonly res: ServerResponse;
   /** What the handler was called with; null for a listener of a server. */
   readonly next: unknown;
+  readonly args?: Args;
   readonly app: AppNames;
   /** What called the handler, for stack traces of what follows. */
   readonly below?: Below;
@@ -62,14 +63,14 @@ export class HomeExchange {
   /** Throws CannotTravel: then the handler has to run here. */
   constructor(readonly side: HomeSide) {
     this.refs = new ExchangeRefs(side, side.app);
-    this.envelope = packExchange(side.id, side.req, side.res, this.refs);
+    this.envelope = packExchange(side.id, side, this.refs);
     this.#flags = this.envelope.response.flags;
     closings.add(side.res, this.#onClose);
   }
 
   /** As it is now. Throws CannotTravel. */
   pack(): Envelope {
-    const envelope = packExchange(this.side.id, this.side.req, this.side.res, this.refs);
+    const envelope = packExchange(this.side.id, this.side, this.refs);
     this.#flags = envelope.response.flags;
     return envelope;
   }
@@ -267,6 +268,7 @@ export class HomeExchange {
     applyFixes(changes.fixes, this.refs);
     if (changes.req !== null) applyChanges(this.side.req, changes.req);
     if (changes.res !== null) applyChanges(this.side.res, changes.res);
+    if (changes.args !== null) applyChanges(this.side.args ?? {}, changes.args);
     if (changes.reqHeaders !== null) replaceHeaders(this.side.req, changes.reqHeaders);
   }
 

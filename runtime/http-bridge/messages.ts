@@ -70,6 +70,8 @@ export interface Envelope {
   readonly app: unknown;
   readonly req: Properties;
   readonly res: Properties;
+  /** What the handler is called with beside request, response and `next`: an error, the value of a parameter. */
+  readonly args: Properties | null;
   readonly response: ResponseState;
   /** `finished`: all of it was sent. */
   readonly progress: 'open' | 'head-sent' | 'ended' | 'finished';
@@ -80,6 +82,7 @@ export interface Envelope {
 export interface Changes {
   readonly req: ObjectChanges | null;
   readonly res: ObjectChanges | null;
+  readonly args: ObjectChanges | null;
   /** All of `req.headers`, where something was changed there. */
   readonly reqHeaders: { readonly [name: string]: unknown } | null;
   readonly fixes: readonly Fix[] | null;

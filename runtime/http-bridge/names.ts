@@ -17,14 +17,18 @@ export interface Parts {
   readonly req: object;
   readonly res: object;
   readonly next: unknown;
+  /** What the handler is called with beside these, by names that both sides use. */
+  readonly args?: Args;
 }
+
+export type Args = { readonly [name: string]: unknown };
 
 /** Of what one side was given by the other: where both find it. */
 export type PathOf = (thing: object) => Path | undefined;
 
 /** `['req', 'user', 'tags']` */
-export function follow({ req, res }: Parts, [part, ...path]: Path): unknown {
-  return valueAt(part === 'req' ? req : res, path);
+export function follow({ req, res, args }: Parts, [part, ...path]: Path): unknown {
+  return valueAt(part === 'req' ? req : part === 'res' ? res : (args ?? {}), path);
 }
 
 export class ExchangeRefs implements Refs {

@@ -10,9 +10,14 @@ import { IncomingMessage, ServerResponse } from '../node-http.js';
 import { NODES_OWN_SOCKET } from './genuine.js';
 import { headersIntact, readResponse } from './headers.js';
 import { type BodyState, type Connection, type Envelope, type ExchangeId, type Gone, TLS_FACTS } from './messages.js';
-import { packReq, packRes } from './properties.js';
+import type { Args } from './names.js';
+import { packArgs, packReq, packRes } from './properties.js';
 
-export function packExchange(id: ExchangeId, req: IncomingMessage, res: ServerResponse, refs: Refs): Envelope {
+export function packExchange(
+  id: ExchangeId,
+  { req, res, args }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly args?: Args },
+  refs: Refs,
+): Envelope {
   const encoder = new Encoder(refs);
   const app = appOf(req, res, refs);
   const body = bodyState(req);
@@ -31,6 +36,7 @@ export function packExchange(id: ExchangeId, req: IncomingMessage, res: ServerRe
     app,
     req: reqProperties,
     res: resProperties,
+    args: args === undefined ? null : packArgs(args, encoder),
     response: readResponse(res),
     progress: progressOf(res),
     fixes: encoder.fixes,

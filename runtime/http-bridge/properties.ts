@@ -10,6 +10,7 @@ import { ChangeList, indexPaths, type Path, takeSnapshot } from './changes.js';
 import { NODES_OWN_REQ, NODES_OWN_RES } from './genuine.js';
 import { isLocals, LOCALS, makeLocals } from './locals.js';
 import type { ObjectChanges, Properties } from './messages.js';
+import type { Args } from './names.js';
 import { isKeptUrl, keepUrl, keptUrls } from './parsed-urls.js';
 
 /** Each loop has its own of these: the other side makes them itself, or needs none. */
@@ -57,6 +58,14 @@ export function packRes(res: ServerResponse, encoder: Encoder): Properties {
   return pack(res, 'res', encoder, NODES_OWN_RES, RES_MADE_ANEW, []);
 }
 
+/** All of them have to travel: a handler looks at what it is called with. */
+export function packArgs(args: Args, encoder: Encoder): Properties {
+  const names = Object.keys(args);
+  const values: unknown[] = [];
+  for (const [at, name] of names.entries()) encoder.put(values, at, args[name], name);
+  return { names, values, traps: [] };
+}
+
 function pack(
   from: object,
   of: string,
@@ -101,6 +110,8 @@ export interface RealObject {
   read(key: string): unknown;
 }
 
+export type PartName = 'req' | 'res' | 'args';
+
 export type Fail = (what: string, why: string) => never;
 
 /** What a stand-in was given; knows what has been changed since. */
@@ -110,12 +121,12 @@ export class Given {
 
   private constructor(
     readonly target: object,
-    readonly name: 'req' | 'res',
+    readonly name: PartName,
     readonly fail: Fail,
     readonly real: RealObject | null,
   ) {}
 
-  static put(target: object, name: 'req' | 'res', properties: Properties, fail: Fail, real: RealObject | null): Given {
+  static put(target: object, name: PartName, properties: Properties, fail: Fail, real: RealObject | null): Given {
     const given = new Given(target, name, fail, real);
     given.put(properties);
     return given;
@@ -165,8 +176,7 @@ export class Given {
   /** `ended`: nothing but listeners will look at it any more. */
   changes(encoder: Encoder, ended: boolean, lose: (error: CannotTravel) => void): ObjectChanges | null {
     const list = new ChangeList(encoder, this.name, lose, this.real?.object ?? null);
-    const nodesOwn = this.name === 'req' ? NODES_OWN_REQ : NODES_OWN_RES;
-    const madeAnew = this.name === 'req' ? REQ_MADE_ANEW : RES_MADE_ANEW;
+    const { nodesOwn, madeAnew } = OF_PART[this.name];
     let left = this.#before.size + this.#traps.size;
     // Symbols and hidden properties take time to list, and only a chain that goes on could miss them.
     for (const key of ended ? Object.keys(this.target) : Reflect.ownKeys(this.target)) {
@@ -225,6 +235,13 @@ export class Given {
     }
   }
 }
+
+const NONE: ReadonlySet<string | symbol> = new Set();
+const OF_PART = {
+  req: { nodesOwn: NODES_OWN_REQ, madeAnew: REQ_MADE_ANEW },
+  res: { nodesOwn: NODES_OWN_RES, madeAnew: RES_MADE_ANEW },
+  args: { nodesOwn: NONE, madeAnew: NONE },
+} as const;
 
 /** Bookkeeping of a loop: functions that concern that loop's own object only. */
 const LOCAL: ReadonlySet<string> = new Set(['next', 'res', 'req', '__onFinished', '_parsedUrl', '_parsedOriginalUrl']);

@@ -23,7 +23,7 @@ import type {
   ToHome,
   ToReplica,
 } from './messages.js';
-import { type AppNames, ExchangeRefs } from './names.js';
+import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { Outbox } from './outbox.js';
 import { isPromised } from './promised.js';
 import type { RealObject } from './properties.js';
@@ -71,6 +71,8 @@ export class ReplicaExchange implements SocketOwner {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly next: (...args: unknown[]) => void;
+  /** What the handler is called with beside these. */
+  readonly args: Args = {};
   readonly refs: ExchangeRefs;
   readonly #side: ReplicaSide;
   readonly #socket: StandInSocket;

@@ -2,12 +2,14 @@
  * Reads: a handler that could not run at a replica after all, when its caller has long returned.
  * Gives: its call, with errors that look as if the caller had called it.
  */
+
+import { IncomingMessage, ServerResponse } from '../node-http.js';
 import { callHandler, type Handler } from './call-handler.js';
 import type { Outcome } from './home-exchange.js';
 import { isPromised } from './promised.js';
 import { type Below, mendStack } from './stack.js';
 
-/** `req`, `res` and, if there is one, `next` are the last of `args`. */
+/** `args` has a request, its response and, if there is one, `next`, one behind the other. */
 export function runAtHome(
   handler: Handler,
   receiver: unknown,
@@ -15,9 +17,10 @@ export function runAtHome(
   below: Below,
   settle: (outcome: Outcome) => void,
 ): unknown {
-  const next = args.at(-1);
-  const req = args.at(typeof next === 'function' ? -3 : -2);
-  const given = typeof next === 'function' ? [...args.slice(0, -1), mending(next, below)] : [...args];
+  const at = args.findIndex((arg, index) => isRequest(arg) && args[index + 1] instanceof ServerResponse);
+  const [req, next] = [args[at], args[at + 2]];
+  const given = [...args];
+  if (typeof next === 'function') given[at + 2] = mending(next, below);
   const fail = (kind: 'threw' | 'rejected', error: unknown): void => {
     mendStack(error, below);
     settle({ kind, error });
@@ -33,6 +36,10 @@ export function runAtHome(
   } finally {
     restore?.();
   }
+}
+
+function isRequest(value: unknown): boolean {
+  return value instanceof IncomingMessage;
 }
 
 /** Express's own methods go on by `req.next`. */

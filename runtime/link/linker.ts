@@ -164,10 +164,8 @@ export class Linker {
   }
 
   /** Null where nothing of the program's text, nor of what it runs with, keeps it home. */
-  staysBy({ fluxion, kind }: LinkedSlot): string | null {
+  staysBy({ fluxion }: LinkedSlot): string | null {
     if (this.#isAllHome) return 'a module was loaded that the compiler has not seen';
-    if (kind === 'error') return 'handlers of errors run on the main thread';
-    if (kind === 'param') return 'handlers of parameters run on the main thread';
     return fluxion?.why ?? null;
   }
 

@@ -1,0 +1,119 @@
+import test, { type ExecutionContext } from 'ava';
+import { fluxionOf, runsAway, ServedApp, type ServeOptions } from './support/served-app.js';
+
+// Handlers of errors and of parameters leave home as others do: the same errors go the same way, whoever handles them where.
+
+const EAGER: ServeOptions = { flags: ['--placement', 'eager', '--threads', '1'], replicas: 1 };
+const PATHS = '/item/9 /item/13 /item/14 /new /plain /text /throw /rejects /same /home /none'.split(' ');
+
+const APP = (express: string) => `const express = require('${express}');
+  const app = express();
+  class HttpError extends Error { constructor(status, message) { super(message); this.status = status; } }
+  app.param('id', (req, res, next, value, name) => {
+    req.item = { value, name, root: Math.sqrt(Number(value)) };
+    if (value === '13') return next(new HttpError(400, 'unlucky'));
+    if (value === '14') throw new TypeError('thrown for a parameter');
+    next();
+  });
+  app.param('id', (req, res, next) => { req.params.id = Number(req.params.id) + 1; next(); });
+  app.get('/item/:id', (req, res) => { res.json([req.item, req.params.id]); });
+  app.get('/new', (req, res, next) => { next(new HttpError(418, 'new')); });
+  app.get('/plain', (req, res, next) => { next({ status: 499, message: 'plain', deep: { list: [1] } }); });
+  app.get('/text', (req, res, next) => { next('a text'); });
+  app.get('/throw', (req, res) => { throw new HttpError(419, 'thrown'); });
+  app.get('/rejects', (req, res, next) => { Promise.reject(new RangeError('rejected')).catch(next); });
+  app.get('/same', (req, res, next) => { req.mine = new HttpError(410, 'same'); next(req.mine); });
+  app.get('/home', (req, res, next) => {
+    req.socket.hits = 1;
+    req.mine = Object.assign(new TypeError('home'), { code: 'E_HOME', details: { list: [1, 2] } });
+    next(req.mine);
+  });
+  app.use(function marks(err, req, res, next) {
+    if (typeof err === 'object') err.seen = 1;
+    next(err);
+  });
+  app.use(function compares(err, req, res, next) { res.set('x-same', String(req.mine === err)); next(err); });
+  app.use(function replaces(err, req, res, next) {
+    if (err.status === 419) return next(new Error('another', { cause: err }));
+    if (typeof err === 'string') throw new Error('from ' + err);
+    next(err);
+  });
+  app.use(function answers(err, req, res, next) {
+    if (err.status === 418) return next(err);
+    res.status(err.status || 500);
+    const { message, name, constructor, cause, stack = '' } = err;
+    res.json({ err, message, name, constructor: constructor.name, isHttp: err instanceof HttpError, cause: String(cause), stack });
+  });
+  const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+
+for (const express of ['express', 'express4']) {
+  test(`errors take the same way through their handlers, wherever these run: ${express}`, async (t) => {
+    const answers = async (options: ServeOptions): Promise<readonly [ServedApp, readonly string[]]> => {
+      const app = await ServedApp.serve(t, { 'app.js': APP(express) }, options);
+      const all: string[] = [];
+      for (const path of PATHS) {
+        const { status, headers, text } = await app.get(path);
+        const told = text.replaceAll(app.folder, '…').replace(/node:events:[\d:]+/g, 'node:events');
+        all.push(`${path} ${status} ${headers['content-type']} ${headers['x-same']} ${told}`);
+      }
+      return [app, all];
+    };
+    const [, plain] = await answers({ flags: null, env: { NODE_ENV: undefined } });
+    const [app, spread] = await answers({ ...EAGER, env: { NODE_ENV: undefined } });
+    t.deepEqual(spread, plain);
+    const report = await app.report();
+    for (const name of ['marks', 'compares', 'replaces', 'answers', 'param_id', 'param_id_2'])
+      t.true(runsAway(report, name) > 0, `${name}: ${JSON.stringify(report.fluxions)}`);
+  });
+}
+
+test('an error that start-up made is one for all requests: whoever changes it stays home', async (t) => {
+  const app = await served(
+    t,
+    `const busy = new Error('busy');
+    busy.count = 0;
+    app.get('/busy', (req, res, next) => { next(busy); });
+    app.get('/other', (req, res, next) => { next(new Error('other')); });
+    app.use(function counts(err, req, res, next) { err.count = (err.count ?? 100) + 1; res.json(err.count); });`,
+  );
+  const counted = await app.many(30, () => '/busy');
+  t.deepEqual(sorted(counted.map(({ text }) => Number(text))), range(1, 30));
+  t.is((await app.get('/other')).text, '101');
+  const report = await app.report();
+  t.deepEqual(fluxionOf(report, 'counts').runs, { home: 31 });
+});
+
+test('what handlers of errors and parameters count is counted at home', async (t) => {
+  const app = await served(
+    t,
+    `let errors = 0;
+    const seen = new Map();
+    app.param('id', function visits(req, res, next, id) {
+      seen.set(id, (seen.get(id) ?? 0) + 1);
+      req.visits = seen.get(id);
+      next();
+    });
+    app.get('/visit/:id', (req, res) => { res.json(req.visits); });
+    app.get('/fail', (req, res) => { throw new Error('fail'); });
+    app.use(function counts(err, req, res, next) { errors += 1; res.json(errors); });`,
+  );
+  const [visits, errors] = await Promise.all([app.many(20, () => '/visit/a'), app.many(20, () => '/fail')]);
+  t.deepEqual(sorted(visits.map(({ text }) => Number(text))), range(1, 20));
+  t.deepEqual(sorted(errors.map(({ text }) => Number(text))), range(1, 20));
+});
+
+function served(t: ExecutionContext, routes: string): Promise<ServedApp> {
+  const text = `const app = require('express')();
+    ${routes}
+    const server = app.listen(0, () => console.log('port ' + server.address().port));`;
+  return ServedApp.serve(t, { 'app.js': text }, EAGER);
+}
+
+function sorted(numbers: readonly number[]): readonly number[] {
+  return [...numbers].sort((a, b) => a - b);
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
