@@ -6,3 +6,8 @@ const implicit = /^((get|set) .*|@@.*|toString|valueOf|toJSON|then|toLocaleStrin
 export function isCalledByLanguage(property: string): boolean {
   return implicit.test(property);
 }
+
+/** What gives an iterator, whose `next` then runs without a call in sight. */
+export function isIterator(property: string): boolean {
+  return property === '@@iterator' || property === '@@asyncIterator';
+}

@@ -221,6 +221,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   one: optional(yesOrNo),
   label: optional(argumentIndex),
   others: optional(call),
+  computed: optional(call),
   travels: optional(oneOf('clone', 'bridge')),
   reply: optional(yesOrNo),
   perRequest: optional(yesOrNo),

@@ -4,7 +4,7 @@
  *          anyone, or called by the language itself (setters, `toString`, `toJSON`, `then`, iterators).
  */
 import { isCall } from './call-graph.js';
-import { isCalledByLanguage } from './called-by-language.js';
+import { isCalledByLanguage, isIterator } from './called-by-language.js';
 import { ANY_PROPERTY, type Facts, FunctionFlag, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
 import type { Effects } from './summarise-effects.js';
 import type { Origins } from './trace-origins.js';
@@ -12,12 +12,19 @@ import type { Origins } from './trace-origins.js';
 export interface Outsiders {
   readonly functions: ReadonlySet<FunctionId>;
   /** Functions that the language calls when an object is used, with what holds the object. */
-  readonly implicit: readonly { readonly fn: FunctionId; readonly holder: ValueId }[];
+  readonly implicit: readonly ImplicitCall[];
+}
+
+export interface ImplicitCall {
+  readonly fn: FunctionId;
+  readonly holder: ValueId;
+  /** Called anew before each use, so that its variables are nobody else's: what gives an iterator. */
+  readonly maker: FunctionId | null;
 }
 
 export function findOutsiders(facts: Facts, origins: Origins, effects: Effects): Outsiders {
   const found = new Set<FunctionId>(origins.escaped);
-  const implicit: { fn: FunctionId; holder: ValueId }[] = [];
+  const implicit: ImplicitCall[] = [];
   for (const fn of facts.functions) {
     if (fn.parent !== -1 && effects.isEntry(fn.id) && origins.mayRun(fn.id)) found.add(fn.id);
   }
@@ -30,7 +37,7 @@ export function findOutsiders(facts: Facts, origins: Origins, effects: Effects):
   return { functions: found, implicit };
 }
 
-type Implicit = { fn: FunctionId; holder: ValueId }[];
+type Implicit = ImplicitCall[];
 
 function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit): void {
   const atom = facts.c.get(op);
@@ -38,7 +45,12 @@ function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit)
   if (atom === ANY_PROPERTY ? !isNew : !isCalledByLanguage(facts.atomName(atom))) return;
   for (const id of origins.tokensOf(facts.b.get(op))) {
     const fn = origins.tokens.functionOf(id);
-    if (fn !== null && isWritten(facts, fn, facts.position.get(op))) implicit.push({ fn, holder: facts.a.get(op) });
+    if (fn === null || !isWritten(facts, fn, facts.position.get(op))) continue;
+    const holder = facts.a.get(op);
+    implicit.push({ fn, holder, maker: null });
+    if (atom === ANY_PROPERTY || !isIterator(facts.atomName(atom))) continue;
+    // Who goes through the object calls what its iterator has, which nobody else may ever see.
+    for (const step of functionsIn(origins, facts.fn(fn).result, 1)) implicit.push({ fn: step, holder, maker: fn });
   }
 }
 
@@ -51,7 +63,7 @@ function addDefined(facts: Facts, origins: Origins, op: OpId, implicit: Implicit
   if (!isProxy && !/^(defineProperty|defineProperties|__define[GS]etter__)$/.test(name)) return;
   const holder = name.startsWith('__') ? facts.a.get(op) : facts.argument(call, 0);
   for (let index = 1; index < facts.callCount.get(call); index++) {
-    for (const fn of functionsIn(origins, facts.argument(call, index), 2)) implicit.push({ fn, holder });
+    for (const fn of functionsIn(origins, facts.argument(call, index), 2)) implicit.push({ fn, holder, maker: null });
   }
 }
 

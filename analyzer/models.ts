@@ -138,6 +138,12 @@ export class Models {
     return shape.package === '' ? null : this.#unknown(path, shape.package);
   }
 
+  /** What a member is whose name is not known; null where its type does not say. */
+  computed(shape: Shape): Shape | null {
+    const call = this.typeThat(shape, (type) => type.computed !== undefined)?.computed;
+    return call === undefined ? null : this.#shape(`${shape.path}.*`, shape.package, { call }, null);
+  }
+
   #ownMember(shape: Shape, name: string): Member | null {
     const members = shape.type?.members ?? shape.member?.members;
     return members !== undefined && Object.hasOwn(members, name) ? (members[name] as Member) : null;

@@ -194,9 +194,11 @@ class Summariser {
     }
     this.#values.addSelf(to, this.#values.innerOf(base));
     this.#values.addInner(to, this.#values.innerOf(base));
-    // A getter is a call.
-    const getters = this.#origins.calleesOf(op);
-    if (getters.length > 0) for (const callee of getters) this.#callEffects.apply(op, callee, base, noArgument, to);
+    // A getter is a call, and so is each step of an iterator, which gives what it holds.
+    const callees = this.#origins.calleesOf(op);
+    if (callees.length === 0) return;
+    for (const callee of callees) this.#callEffects.apply(op, callee, base, noArgument, to);
+    if (this.#facts.d.get(op) === 1) this.#values.addSelf(to, this.#values.innerOf(to));
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {

@@ -130,6 +130,8 @@ export interface TypeModel {
   readonly one?: boolean;
   /** What methods do that are neither listed nor inherited; without it they are unknown. */
   readonly others?: Call;
+  /** What a method does whose name the program puts together (`app[method](path, handler)`); without it that is unknown. */
+  readonly computed?: Call;
   /** These are all members: what else hangs on such a value was put there by the program. Not said of a type that
    *  extends it. */
   readonly complete?: boolean;

@@ -32,9 +32,9 @@ export class ImplicitCalls {
   *uses(): Generator<ImplicitUse> {
     const { outsiders, effects, origins, facts } = this.#pipeline;
     const known = new Map<FunctionId, Unsettled>();
-    for (const { fn, holder } of outsiders.implicit) {
+    for (const { fn, holder, maker } of outsiders.implicit) {
       let how = known.get(fn);
-      if (how === undefined) known.set(fn, (how = this.#howUnsettled(fn)));
+      if (how === undefined) known.set(fn, (how = this.#howUnsettled(fn, maker)));
       if (how === 'not') continue;
       const op = effects.ops.of(fn)[0] ?? 0;
       // An instance has the methods of its class.
@@ -52,28 +52,35 @@ export class ImplicitCalls {
   }
 
   /** By itself or by what it calls. */
-  #howUnsettled(fn: FunctionId): Unsettled {
+  #howUnsettled(fn: FunctionId, maker: FunctionId | null): Unsettled {
     const { effects } = this.#pipeline;
     const seen = new Set([fn]);
     let how: Unsettled = 'not';
     for (const next of seen) {
       effects.each(next, (kind, id, _op, _at, value) => {
-        if (this.#unsettlesOthers(kind, id, next, value)) how = 'beyond itself';
-        else if (how === 'not' && next === fn && kind !== Effect.read) how = 'itself';
+        if (this.#unsettlesOthers(kind, id, next, maker, value)) how = 'beyond itself';
+        else if (how === 'not' && next === fn && kind !== Effect.read && !this.#isOwn(id, maker)) how = 'itself';
       });
       for (const op of effects.ops.of(next)) for (const callee of effects.executes(op)) seen.add(callee);
     }
     return how;
   }
 
-  #unsettlesOthers(kind: number, id: RootId, fn: FunctionId, value: ValueId): boolean {
-    const { effects, facts, graph, origins } = this.#pipeline;
+  #unsettlesOthers(kind: number, id: RootId, fn: FunctionId, maker: FunctionId | null, value: ValueId): boolean {
+    const { effects, graph, origins } = this.#pipeline;
     if (kind > Effect.hand) return true;
     if (id < 0)
       return value === 0 || origins.tokensOf(value).some((token) => token === UNKNOWN || this.#isLasting(token));
     const root = effects.roots.get(id);
     // What callees do to what they are given stands among the effects of their callers.
-    if (root.base !== 'variable' || facts.variables.ownerOf(root.id) === fn) return false;
+    if (root.base !== 'variable' || this.#isOwn(id, fn) || this.#isOwn(id, maker)) return false;
     return kind !== Effect.read || this.#changes(graph.aliases.get(root.id) ?? root.id);
+  }
+
+  /** A variable of the function. */
+  #isOwn(id: RootId, fn: FunctionId | null): boolean {
+    if (id < 0 || fn === null) return false;
+    const root = this.#pipeline.effects.roots.get(id);
+    return root.base === 'variable' && this.#pipeline.facts.variables.ownerOf(root.id) === fn;
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import type { Facts, ModuleFact, OpId } from '../analyzer/facts.js';
+import type { RupturePoint } from '../analyzer/find-rupture-points.js';
 import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
@@ -232,7 +233,7 @@ function makeStream(builder: Builder, stream: PartStream): StreamFact {
       callee: point.callee,
       loc: builder.pipeline.source.place(point.op),
       inferred: point.inferred,
-      label: labelOf(point.callee, point.address, stream.type),
+      label: labelOf(point, stream.type),
     };
   }
   const module = builder.pipeline.facts.moduleOf(stream.owner);
@@ -249,11 +250,12 @@ const verbs = new Map(
   ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'all'].map((name) => [name, name.toUpperCase()]),
 ).set('del', 'DELETE');
 
-function labelOf(callee: string, label: string, type: 'start' | 'post'): string | null {
+function labelOf({ callee, address, request }: RupturePoint, type: 'start' | 'post'): string | null {
   if (type !== 'start') return null;
   const method = /[\p{ID_Continue}$]+$/u.exec(callee)?.[0] ?? callee;
-  const word = verbs.get(method) ?? method;
-  return label === '' ? word : `${word} ${label}`;
+  // Which one `app[method]` is cannot be told.
+  const word = request && callee.endsWith(']') ? 'ANY' : (verbs.get(method) ?? method);
+  return address === '' ? word : `${word} ${address}`;
 }
 
 // ------------------------------------------------------------------------------------------------- variables

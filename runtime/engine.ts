@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import os from 'node:os';
+import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import timers from 'node:timers';
 import type { StartManifest } from '../flx/run-manifest.js';
@@ -123,8 +124,10 @@ class Engine {
 
   addServer(server: Server, early: readonly object[]): void {
     for (const req of early) this.#counts.request(req, 'home');
+    const begin = performance.now();
     const { linked, scripts } = this.#linker.addServer(server);
     this.#mindUnknownFiles(scripts);
+    this.#log.debug(`${linked.root} is linked: ${linked.slots.length} functions, ${msSince(begin)}`);
     if (this.#listening.push(server) === 1 && this.#linker.mayMove) {
       setInterval(() => this.#lookAtRoutes(), LOOK_EVERY_MS).unref();
     }
@@ -271,7 +274,9 @@ class Engine {
   #link(replica: Replica): LinkedReplica | null {
     const found = this.#found.get(replica);
     if (found === undefined) return null;
+    const begin = performance.now();
     const linked = this.#linker.link(found);
+    this.#log.debug(`${replica.id} is compared: ${linked.slots.size} functions may run there, ${msSince(begin)}`);
     const names = this.#dispatcher.namesOf(replica);
     for (const [root, things] of this.#linker.thingsBelow(linked.pairs)) names.add(root, things);
     names.classes = this.#linker.classes(linked.pairs);
@@ -385,4 +390,8 @@ function emitUncaught({ event, error, origin }: Extract<ToHome, { kind: 'uncaugh
   const promise = Promise.reject(thrown);
   promise.catch(() => {});
   process.emit(event, thrown, promise);
+}
+
+function msSince(begin: number): string {
+  return `${(performance.now() - begin).toFixed(1)} ms`;
 }

@@ -1,5 +1,5 @@
 /**
- * Reads:   calls of the helpers that TypeScript, Babel and esbuild write into modules that they compile to CommonJS.
+ * Reads:   calls of the helpers that TypeScript, Babel, esbuild and swc write into modules that they compile to CommonJS.
  * Gives:   what they come to, which is what the source said before it was compiled: a module, or a module with itself as its
  *          default. Taken as any code, such a helper would be one function through which all that is imported goes.
  *
@@ -17,9 +17,12 @@ const helpers = new Map<string, Helper>([
   ['__importDefault', 'import'],
   ['_interopRequireWildcard', 'import'],
   ['_interopRequireDefault', 'import'],
+  ['_interop_require_wildcard', 'import'],
+  ['_interop_require_default', 'import'],
   ['__toESM', 'import'],
   ['__toCommonJS', 'same'],
   ['__export', 'export'],
+  ['_export', 'export'],
 ]);
 
 /** Null where the call is none of these. */
@@ -57,7 +60,7 @@ function helperOf(context: LoweringContext, callee: es.Node): Helper | null {
   return helper === 'import' ? helper : null;
 }
 
-/** `{ serve: () => serve, … }` and nothing else. */
+/** `{ serve: () => serve, … }`, or swc's `{ get serve() { return serve; }, … }`, and nothing else. */
 function isExportTable([table, ...others]: readonly es.Node[]): boolean {
   return (
     table?.type === 'ObjectExpression' &&
@@ -66,18 +69,29 @@ function isExportTable([table, ...others]: readonly es.Node[]): boolean {
       (property) =>
         property.type === 'Property' &&
         !property.computed &&
-        property.value.type === 'ArrowFunctionExpression' &&
-        property.value.params.length === 0 &&
-        property.value.body.type === 'Identifier',
+        property.kind !== 'set' &&
+        exportedBy(property.value) !== null,
     )
   );
 }
 
+/** The variable that a function without parameters gives, if that is all that it does. */
+function exportedBy(value: es.Node): es.Identifier | null {
+  if (value.type !== 'ArrowFunctionExpression' && value.type !== 'FunctionExpression') return null;
+  if (value.params.length > 0 || value.async || value.generator) return null;
+  if (value.body.type === 'Identifier') return value.body;
+  const [only, ...others] = value.body.type === 'BlockStatement' ? value.body.body : [];
+  if (only?.type !== 'ReturnStatement' || others.length > 0) return null;
+  return only.argument?.type === 'Identifier' ? only.argument : null;
+}
+
 function exportAll(context: LoweringContext, target: ValueId, table: es.ObjectExpression): void {
   for (const property of table.properties) {
-    if (property.type !== 'Property' || property.value.type !== 'ArrowFunctionExpression') continue;
+    if (property.type !== 'Property') continue;
     const { key, value } = property;
+    const exported = exportedBy(value);
+    if (exported === null) continue;
     const name = key.type === 'Identifier' ? key.name : key.type === 'Literal' ? String(key.value) : null;
-    context.store(target, name, lowerExpression(context, value.body as es.Expression), true, offset(property));
+    context.store(target, name, lowerExpression(context, exported), true, offset(property));
   }
 }

@@ -81,6 +81,12 @@ export class Calls {
     if (token.kind === 'object' && token.type === 'Instance' && this.#contexts.areAllCallsTold)
       return this.#methodOfInstance(id, atom, op);
     const to = this.#found.calleeValue.get(op);
+    // A model that says what a name that is put together means, means one of the methods, and not what the object holds.
+    const computed = atom === ANY_PROPERTY && token.kind === 'external' ? this.#models.computed(token.shape) : null;
+    if (computed !== null && token.kind === 'external') {
+      this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), to);
+      return this.#flow.addShape(to, computed, token.site);
+    }
     this.#properties.load(id, { kind: 'load', atom, to, receiver: this.#facts.a.get(op), op });
   }
 

@@ -13,13 +13,14 @@ import {
   type FunctionId,
   NOTHING,
   Op,
+  type OpId,
   type ValueId,
 } from '../facts.js';
 import type { Models, Shape } from '../models.js';
 import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
-import { type CallView, type Load, startAll, type Use } from './uses.js';
+import { type Load, startAll, type Use } from './uses.js';
 
 export class Properties {
   readonly #flow: TokenFlow;
@@ -99,30 +100,45 @@ export class Properties {
     else this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     for (const name of ['@@iterator', '@@asyncIterator']) {
       const atom = this.#facts.knownAtom(name);
-      if (atom === undefined || isContainer(token.type)) continue;
+      if (atom === undefined) continue;
       const key = `${use.op} ${use.to} ${name}`;
       let step = this.#iterations.get(key);
       if (step === undefined) {
         const method = this.#facts.newValue();
         const iterator = this.#facts.newValue();
-        this.#flow.use(method, {
-          kind: 'call',
-          view: {
-            op: use.op,
-            to: iterator,
-            receiver: use.receiver,
-            args: [],
-            spread: -1,
-            isNew: false,
-            promisified: false,
-          },
-        });
+        this.#call(method, use.receiver, iterator, use.op);
         this.#flow.use(iterator, use);
+        this.#loadSteps(iterator, name === '@@asyncIterator', use);
         step = { kind: 'load', atom, to: method, receiver: use.receiver, op: use.op };
         this.#iterations.set(key, step);
       }
       this.load(id, step);
     }
+  }
+
+  /** What an iterator that the program wrote gives, one after the other: `{ next() { return { value } } }` */
+  #loadSteps(iterator: ValueId, isAsync: boolean, use: Load): void {
+    const { op } = use;
+    for (const name of ['next', 'return']) {
+      const atom = this.#facts.knownAtom(name);
+      if (atom === undefined) continue;
+      const method = this.#facts.newValue();
+      const step = this.#facts.newValue();
+      this.#flow.use(iterator, { kind: 'load', atom, to: method, receiver: iterator, op });
+      this.#call(method, iterator, step, op);
+      const value = this.#facts.knownAtom('value') ?? ANY_PROPERTY;
+      const given: Load = { kind: 'load', atom: value, to: use.to, receiver: step, op };
+      this.#flow.use(step, given);
+      if (!isAsync) continue;
+      const awaited = this.#facts.newValue();
+      this.#flow.use(step, { kind: 'await', to: awaited });
+      this.#flow.use(awaited, { ...given, receiver: awaited });
+    }
+  }
+
+  #call(method: ValueId, receiver: ValueId, to: ValueId, op: OpId): void {
+    const view = { op, to, receiver, args: [], spread: -1, isNew: false, promisified: false };
+    this.#flow.use(method, { kind: 'call', view });
   }
 
   /** `[key, value]` of what the container holds. */
@@ -146,16 +162,7 @@ export class Properties {
     const atom = this.#facts.knownAtom(`get ${name}`);
     if (atom === undefined) return;
     const getter = this.#flow.property(id, atom);
-    const view: CallView = {
-      op: use.op,
-      to: use.to,
-      receiver: use.receiver,
-      args: [],
-      spread: -1,
-      isNew: false,
-      promisified: false,
-    };
-    this.#flow.use(getter, { kind: 'call', view });
+    this.#call(getter, use.receiver, use.to, use.op);
   }
 
   #loadFromFunction(id: TokenId, fn: FunctionId, use: Load): void {

@@ -19,7 +19,11 @@ const METHODS = `acl bind checkout connect copy delete get head link lock m-sear
   unlock unsubscribe`;
 
 /** Routing methods of apps, routers and routes whose handlers get `exchange`: a request, a response and `next`. */
-export function routing(exchange: readonly ValueRef[]): { readonly path: Members; readonly route: Members } {
+export function routing(exchange: readonly ValueRef[]): {
+  readonly path: Members;
+  readonly route: Members;
+  readonly verb: Call;
+} {
   const errorParams = ['fresh', ...exchange];
   const handlers = (from: number, rest: Partial<Rupture>): Call => ({
     ruptures: [start('functions', exchange, { from, ...rest, request: true, errorParams })],
@@ -41,15 +45,18 @@ export function routing(exchange: readonly ValueRef[]): { readonly path: Members
       },
     },
     route: each(`${METHODS} all`, { call: handlers(0, {}) }),
+    // Of all that could be called by such a name, only verbs are: `app[method](path, handler)`.
+    verb: handlers(1, { label: 0 }),
   };
 }
 
-const { path, route } = routing(['express.Request', 'express.Response', 'express.Next']);
+const { path, route, verb } = routing(['express.Request', 'express.Response', 'express.Next']);
 
 const APPLICATION: TypeModel = {
   extends: 'events.EventEmitter',
   identity: true,
   one: true,
+  computed: verb,
   members: {
     ...path,
     // With one argument `get` reads a setting, with a path and handlers it is a route: both are covered by `functions`.
@@ -144,6 +151,7 @@ export const express = {
     Application: APPLICATION,
     Router: {
       identity: true,
+      computed: verb,
       members: { ...path, route: { call: { returns: 'express.Route', mutates: ['this'] } }, ...values('stack params') },
     },
     Route: { identity: true, label: 0, members: { ...route, ...values('path stack methods') } },

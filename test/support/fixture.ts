@@ -29,21 +29,27 @@ export type Outcome =
 const root = fileURLToPath(new URL('../../../fixtures', import.meta.url));
 
 export function findFixtures(): readonly Fixture[] {
-  return foldersIn(root).flatMap((topic) => (topic === APPS || topic === STYLES ? [] : fixturesOf(topic)));
+  return foldersIn(root).flatMap((topic) => (NOT_PRINTED.has(topic) ? [] : fixturesOf(topic)));
 }
 
 /** Whole apps: what the compiler prints of them is nobody's business; what they answer is. */
 const APPS = 'apps';
+/** Apps of which it counts where their handlers run. */
+const STYLES = 'styles';
+/** Those that try to make a handler run where it must not. */
+const ADVERSARIAL = 'adversarial';
+const NOT_PRINTED: ReadonlySet<string> = new Set([APPS, STYLES, ADVERSARIAL]);
 
 export function findApps(): readonly Fixture[] {
   return fixturesOf(APPS);
 }
 
-/** Apps of which it counts where their handlers run. */
-const STYLES = 'styles';
-
 export function findStyles(): readonly Fixture[] {
   return fixturesOf(STYLES);
+}
+
+export function findAdversarial(): readonly Fixture[] {
+  return fixturesOf(ADVERSARIAL);
 }
 
 export function findApp(name: string): Fixture {
