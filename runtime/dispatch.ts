@@ -116,6 +116,11 @@ export class Dispatcher {
     return this.#runs.size === 0 && this.#waiting.size === 0 && this.#suspects.length === 0;
   }
 
+  /** Work that waits for room. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** A replica has this response in hands, and home must not touch it meanwhile. */
   isAway(res: object): boolean {
     const run = this.#away.get(res);

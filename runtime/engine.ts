@@ -223,17 +223,20 @@ class Engine {
     const { options, env } = this.#context;
     const threads = options.threads === 'auto' ? os.availableParallelism() : options.threads;
     return new Replicas({
-      pool: () => this.#makePool(threads, env),
+      pool: () => this.#makePool(env),
       setup: () => this.#setup(),
       log: this.#log,
       threads,
       maxBlockMs: options.maxBlockMs,
+      allAtOnce: options.placement === 'eager' || options.accept === 'every',
+      waiting: () => this.#dispatcher.waiting,
       events: {
         started: (replica, found) => this.#started(replica, found),
         received: (replica, message) => this.#received(replica, message),
         took: () => this.#dispatcher.pump(),
         gone: (replica) => this.#gone(replica),
         gaveUp: (reason) => this.#gaveUp(reason),
+        decided: (what, why) => this.#decided(what, why),
         weigh: options.report === null ? null : (message) => this.#weigh(message),
       },
     });
@@ -241,8 +244,8 @@ class Engine {
 
   #pool: ReturnType<typeof loadPool> | null = null;
 
-  async #makePool(threads: number, env: NodeJS.ProcessEnv): ReturnType<typeof loadPool> {
-    this.#pool ??= loadPool(threads, env);
+  async #makePool(env: NodeJS.ProcessEnv): ReturnType<typeof loadPool> {
+    this.#pool ??= loadPool(env);
     return this.#pool;
   }
 
@@ -357,6 +360,11 @@ class Engine {
     this.#dispatcher.gone(replica);
   }
 
+  #decided(what: string, why: string): void {
+    this.#log.debug(`${what}: ${why}`);
+    this.#counts.decided(what, why);
+  }
+
   #gaveUp(reason: string): void {
     const others = this.#replicas.list().length;
     const consequence =
@@ -369,9 +377,9 @@ class Engine {
   }
 }
 
-async function loadPool(threads: number, env: NodeJS.ProcessEnv) {
+async function loadPool(env: NodeJS.ProcessEnv) {
   const { ThreadPool } = await import('./pool.js');
-  return new ThreadPool(threads, env);
+  return new ThreadPool(env);
 }
 
 /** What a handler did to the process from its thread. */

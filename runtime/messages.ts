@@ -96,7 +96,9 @@ export type ToReplica =
   | (RunMessage & { readonly envelope: Envelope | null })
   | ResultMessage
   | AcceptMessage
-  | { readonly kind: 'ping' };
+  | { readonly kind: 'ping' }
+  /** Could it end now? */
+  | { readonly kind: 'retire' };
 
 export type ToHome =
   | ReplicaStarted
@@ -112,6 +114,8 @@ export type ToHome =
       readonly isLate: boolean;
     }
   | { readonly kind: 'pong'; readonly memory: number }
+  /** What keeps it from ending; null where nothing does. */
+  | { readonly kind: 'may-retire'; readonly holds: string | null }
   /** How many requests it has answered by itself, and how many connections it has; `isOver`: there will be no more. */
   | {
       readonly kind: 'accepts';

@@ -1,7 +1,7 @@
 /**
- * The threads that replicas live on: a Piscina pool, used for what it is good at, starting threads, replacing those that
- * died, counting. A replica is one short task, which leaves a port behind in its thread; messages then go by that port
- * and never through the task queue, whose hop costs several times as much.
+ * The threads that replicas live on: a Piscina pool of one for each, used for what it is good at, starting threads and
+ * replacing those that died. A replica is one short task, which leaves a port behind in its thread; messages then go by that
+ * port and never through the task queue, whose hop costs several times as much.
  */
 import process from 'node:process';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
@@ -16,36 +16,38 @@ export interface Thread {
   readonly started: Promise<void>;
   /** Share of its time in which it did something. */
   busy(): number;
+  /** The same in milliseconds, since it began. */
+  busyMs(): number;
   /** Ends the thread, whatever it is doing; its port is closed when it has ended. */
   terminate(): void;
+  /** Ends it for good: another one that starts has to be made. */
+  close(): void;
 }
 
 const LONGEST_LOAD_MS = 500;
 
+/** One thread: Piscina puts another in its place when it ends, for the next replica. */
+interface Place {
+  readonly pool: Piscina;
+  isTaken: boolean;
+}
+
 export class ThreadPool {
-  readonly #pool: Piscina;
+  readonly #env: { [name: string]: string };
+  readonly #places = new Set<Place>();
   /** Threads that have a replica, or had one: a thread is never used for a second. */
   readonly #used = new WeakSet<Worker>();
 
   readonly #loading = new Set<Int32Array>();
 
-  constructor(threads: number, env: NodeJS.ProcessEnv) {
-    this.#pool = new Piscina({
-      filename: new URL('./replica.js', import.meta.url).href,
-      minThreads: threads,
-      maxThreads: threads,
-      // Otherwise the event loop of a thread stands still between tasks.
-      atomics: 'disabled',
-      loadBalancer: (task, workers) => this.#choose(task, workers),
-      env: workerEnv(env),
-    });
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = workerEnv(env);
     this.#waitAtExit();
-    // A thread that dies is told of by its port; nobody else is to be stopped by it.
-    this.#pool.on('error', () => {});
   }
 
   /** `died` is told why a thread ended before its time, as far as Node says; its port may be closed by then. */
   start(setup: ReplicaSetup, died: (error: Error & { readonly code?: string }) => void): Thread {
+    const place = this.#place();
     const { port1, port2 } = new MessageChannel();
     const begun = new Int32Array(new SharedArrayBuffer(4));
     const loaded = new Int32Array(new SharedArrayBuffer(4));
@@ -57,20 +59,53 @@ export class ThreadPool {
       chosen.once('error', died);
     };
     const task = { [Piscina.queueOptionsSymbol]: taken, setup, port: port2, begun, loaded };
-    const started: Promise<void> = this.#pool.run(task, { transferList: [port2], signal: stop.signal });
+    const started: Promise<void> = place.pool.run(task, { transferList: [port2], signal: stop.signal });
     started.catch(() => port1.close());
     const forget = (): void => void this.#loading.delete(loaded);
     started.then(forget, forget);
+    port1.once('close', () => (place.isTaken = false));
+    const use = () => worker?.performance.eventLoopUtilization();
     return {
       port: port1,
       begun,
       started,
-      busy: () => worker?.performance.eventLoopUtilization().utilization ?? 0,
+      busy: () => use()?.utilization ?? 0,
+      busyMs: () => use()?.active ?? 0,
       terminate: () => {
         if (worker === null) stop.abort();
         else void worker.terminate();
       },
+      close: () => {
+        this.#places.delete(place);
+        void place.pool.destroy();
+      },
     };
+  }
+
+  #place(): Place {
+    for (const place of this.#places) {
+      if (place.isTaken) continue;
+      place.isTaken = true;
+      return place;
+    }
+    const place: Place = { pool: this.#makePool(), isTaken: true };
+    this.#places.add(place);
+    return place;
+  }
+
+  #makePool(): Piscina {
+    const pool = new Piscina({
+      filename: new URL('./replica.js', import.meta.url).href,
+      minThreads: 1,
+      maxThreads: 1,
+      // Otherwise the event loop of a thread stands still between tasks.
+      atomics: 'disabled',
+      loadBalancer: (task, workers) => this.#choose(task, workers),
+      env: this.#env,
+    });
+    // A thread that dies is told of by its port; nobody else is to be stopped by it.
+    pool.on('error', () => {});
+    return pool;
   }
 
   /**
@@ -109,7 +144,8 @@ export class ThreadPool {
 
   /** Ends all threads. */
   close(): void {
-    void this.#pool.destroy();
+    for (const { pool } of this.#places) void pool.destroy();
+    this.#places.clear();
   }
 }
 

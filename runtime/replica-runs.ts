@@ -80,7 +80,13 @@ export class ReplicaRuns {
     return [...this.#open.keys(), ...this.#alone];
   }
 
-  receive(message: Exclude<ToReplica, AcceptMessage>): void {
+  /** What is under way here; null where nothing is. */
+  holds(): string | null {
+    if (this.#open.size > 0 || this.#alone.size > 0) return 'a run';
+    return this.#waiting.size > 0 ? 'a result that it waits for' : null;
+  }
+
+  receive(message: Exclude<ToReplica, AcceptMessage | { readonly kind: 'retire' }>): void {
     switch (message.kind) {
       case 'dispatch':
         this.#dispatch(message);

@@ -15,6 +15,7 @@ import raising from './firewall/raise.cjs';
 import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
 import homeLoop from './home-loop.cjs';
+import { Leaving } from './leaving.js';
 import { AppNames } from './link/app-names.js';
 import { Classes } from './link/classes.js';
 import { freshReach, makeReach, type Reached } from './link/compare.js';
@@ -68,8 +69,10 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
       if (message.kind === 'accept') accept.accept(message);
       else if (message.kind === 'stop-accept') accept.stop(message);
       else if (message.kind === 'count-accepted') accept.count(message);
+      else if (message.kind === 'retire') channel.send({ kind: 'may-retire', holds: runs.holds() ?? leaving.holds() });
       else runs.receive(message);
     };
+    const leaving = new Leaving();
     channel.send(ready);
     runs.receive({ kind: 'ping' });
     channel.flush();

@@ -1,8 +1,9 @@
 /**
- * Home's side of its replicas: starts them when they are wanted, knows which are ready and what they can run, notices
- * when one is gone or stuck, and puts another in its place.
+ * Home's side of its replicas: starts them when they are wanted, as many as load asks for, knows which are ready and what they
+ * can run, notices when one is gone or stuck, and puts another in its place; ends those that have long been too many.
  *
  *     starting ──> ready ──> (ending) ──> gone ──> (another) starting
+ *        │           └─> too many, and nothing is left there ──> retired
  *        └─> did not start ──> another, or given up: home serves with those that are there, or alone
  */
 import timers from 'node:timers';
@@ -10,6 +11,7 @@ import { Channel } from './bus.js';
 import type { Log } from './log.js';
 import type { ReplicaSetup, ReplicaStarted, ToHome, ToReplica } from './messages.js';
 import type { Thread, ThreadPool } from './pool.js';
+import { ReplicaCount } from './replica-count.js';
 import type { Target } from './scheduler.js';
 import { packMessage, unpackMessage } from './wire.js';
 
@@ -24,6 +26,12 @@ const MOST_FAILED_STARTS = 3;
 const SOON_MS = 2_000;
 const LONGEST_PAUSE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
+/** How busy they are is looked at more seldom when there is next to nothing to do. */
+const COUNT_EVERY_MS = 100;
+const COUNT_IDLE_EVERY_MS = 500;
+const IDLE = 0.02;
+/** What a replica cannot leave behind may be there for long. */
+const ASK_AGAIN_MS = 60_000;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /** So many runs may wait in a replica's own queue, by what one costs: enough to keep it busy until more can come, and few
@@ -45,11 +53,15 @@ export interface ReplicaEvents {
   gone(replica: Replica): void;
   /** No other replica will ever be there. */
   gaveUp(reason: string): void;
+  /** It was decided how many there are to be. */
+  decided(what: string, why: string): void;
   /** Of each message both ways; null where nobody wants to know. */
   readonly weigh: ((message: unknown) => void) | null;
 }
 
 export class Replica implements Target {
+  hasStarted = false;
+  /** It can be given something to do. */
   isReady = false;
   /** Runs that it has not finished. */
   active = 0;
@@ -67,6 +79,15 @@ export class Replica implements Target {
   /** Heap and buffers of its thread, in bytes. */
   memory = 0;
   isEnding = false;
+  /** It has served connections: home does not know what its clients go on to do with them. */
+  hasAccepted = false;
+  /** It is not asked to end before this time. */
+  staysUntil = 0;
+  /** It was asked whether it may end, and has not answered. */
+  isAsked = false;
+  isRetired = false;
+  /** For how long it had been busy when that was last looked at. */
+  busyMs = 0;
 
   constructor(
     readonly id: string,
@@ -101,9 +122,15 @@ export class Replicas {
   #all: readonly Replica[] = [];
   #isWanted = false;
   #isOver = false;
+  /** Being started. */
+  #starting = 0;
   #failedStarts = 0;
-  #count = 0;
+  #named = 0;
   #lastLook = performance.now();
+  /** Null where all are started at once, and stay. */
+  readonly #count: ReplicaCount | null;
+  readonly #waiting: () => number;
+  #counted = { at: 0, home: performance.eventLoopUtilization() };
 
   constructor(options: {
     readonly pool: () => Promise<ThreadPool>;
@@ -112,6 +139,10 @@ export class Replicas {
     readonly log: Log;
     readonly threads: number;
     readonly maxBlockMs: number;
+    /** Somebody wants to see all of them from the beginning. */
+    readonly allAtOnce: boolean;
+    /** Work that waits at home for room. */
+    readonly waiting: () => number;
   }) {
     this.#pool = options.pool;
     this.#setup = options.setup;
@@ -119,6 +150,8 @@ export class Replicas {
     this.#log = options.log;
     this.#wanted = options.threads;
     this.#maxBlockMs = options.maxBlockMs;
+    this.#count = options.allAtOnce ? null : new ReplicaCount(options.threads);
+    this.#waiting = options.waiting;
   }
 
   list(): readonly Replica[] {
@@ -134,12 +167,21 @@ export class Replicas {
   want(): void {
     if (this.#isWanted || this.#isOver) return;
     this.#isWanted = true;
-    for (let index = 0; index < this.#wanted; index++) this.#start();
     setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    if (this.#count === null) return this.#startMore(this.#wanted, 'all are wanted at once');
+    this.#startMore(1, 'something may run elsewhere');
+    this.#counted = { at: performance.now(), home: performance.eventLoopUtilization() };
+    this.#countLater(this.#count, COUNT_EVERY_MS);
+  }
+
+  #startMore(count: number, why: string): void {
+    this.#events.decided(count === 1 ? 'one more replica is started' : `${count} more replicas are started`, why);
+    for (let index = 0; index < count; index++) this.#start();
   }
 
   #start(): void {
-    this.#begin(`replica-${++this.#count}`).catch((error: unknown) => {
+    this.#starting++;
+    this.#begin(`replica-${++this.#named}`).catch((error: unknown) => {
       this.#giveUp(error instanceof Error ? error.message : String(error));
     });
   }
@@ -161,19 +203,20 @@ export class Replicas {
         replica.heard = performance.now();
         if (message.kind === 'ready') this.#ready(replica, message);
         else if (message.kind === 'gave-up') this.#giveUp(message.reason);
+        else if (message.kind === 'may-retire') this.#mayRetire(replica, message.holds);
         else this.#events.received(replica, message);
       },
       took: () => this.#events.took(replica),
       closed: () => {
         clearTimeout(timer);
-        if (replica.isReady || replica.isEnding) this.#gone(replica);
+        if (replica.hasStarted) this.#gone(replica);
         else this.#startFailed(replica, failed);
       },
       ...(this.#events.weigh === null ? {} : { weigh: this.#events.weigh }),
     });
     const replica = new Replica(id, thread, channel);
     const timer = setTimeout(() => {
-      if (replica.isReady) return;
+      if (replica.hasStarted) return;
       failed = `its start-up was not over after ${START_MS / 1000} seconds`;
       thread.terminate();
     }, START_MS);
@@ -186,7 +229,9 @@ export class Replicas {
 
   #ready(replica: Replica, found: ReadyReplica): void {
     if (this.#isOver) return;
+    this.#starting--;
     this.#all = [...this.#all, replica];
+    replica.hasStarted = true;
     replica.isReady = true;
     replica.since = performance.now();
     for (const miss of found.misses) this.#log.debug(`${replica.id} asked for what home had not: ${miss}`);
@@ -202,11 +247,15 @@ export class Replicas {
     this.#again(reason);
   }
 
-  /** At once, then at growing intervals, then never more. */
+  /** At once, then at growing intervals, then never more. It counts as being started all the while. */
   #again(reason: string): void {
     if (++this.#failedStarts >= MOST_FAILED_STARTS) return this.#giveUp(reason);
     const pause = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** this.#failedStarts);
-    setTimeout(() => this.#start(), pause).unref();
+    const start = (): void => {
+      this.#starting--;
+      this.#start();
+    };
+    setTimeout(start, pause).unref();
   }
 
   #giveUp(reason: string): void {
@@ -223,10 +272,65 @@ export class Replicas {
     // One that nobody had asked for anything ended by itself, and so may the next.
     const hasFailed = replica.active === 0 && performance.now() - replica.since < SOON_MS;
     this.#events.gone(replica);
-    if (this.#isOver) return;
+    if (this.#isOver || replica.isRetired) return;
+    this.#starting++;
     if (hasFailed) return this.#again(`${replica.id} ended by itself soon after its start`);
     this.#failedStarts = 0;
+    this.#starting--;
     this.#start();
+  }
+
+  // --- how many -------------------------------------------------------------------------------------------------------
+
+  #countLater(count: ReplicaCount, ms: number): void {
+    setTimeout(() => {
+      if (!this.#isOver) this.#countLater(count, this.#countNow(count) ? COUNT_IDLE_EVERY_MS : COUNT_EVERY_MS);
+    }, ms).unref();
+  }
+
+  /** Is there next to nothing to do? */
+  #countNow(count: ReplicaCount): boolean {
+    const now = performance.now();
+    const since = Math.max(1, now - this.#counted.at);
+    const home = performance.eventLoopUtilization(this.#counted.home).utilization;
+    this.#counted = { at: now, home: performance.eventLoopUtilization() };
+    const replicas = this.#all.map((replica) => {
+      const busyMs = replica.thread.busyMs();
+      const share = Math.min(1, (busyMs - replica.busyMs) / since);
+      replica.busyMs = busyMs;
+      return share;
+    });
+    const waiting = this.#waiting();
+    const decision = count.look(now, { home, replicas, starting: this.#starting, waiting });
+    if (decision.kind === 'start') this.#startMore(decision.count, decision.why);
+    if (decision.kind === 'retire') this.#retireOne(now, decision.why);
+    return waiting === 0 && home < IDLE && replicas.every((busy) => busy < IDLE);
+  }
+
+  #retireOne(now: number, why: string): void {
+    const may = this.#all.filter((each) => each.isQuiet && each.active === 0 && !each.hasAccepted && !each.isAsked);
+    const replica = may.findLast(({ staysUntil }) => staysUntil <= now);
+    if (replica === undefined || this.#all.length < 2) return;
+    this.#events.decided(`${replica.id} is to end`, why);
+    // Nothing is sent there until it has answered.
+    replica.isReady = false;
+    replica.isAsked = true;
+    replica.channel.send({ kind: 'retire' });
+  }
+
+  #mayRetire(replica: Replica, holds: string | null): void {
+    replica.isAsked = false;
+    if (replica.isEnding) return;
+    if (holds !== null) {
+      replica.isReady = true;
+      replica.staysUntil = performance.now() + ASK_AGAIN_MS;
+      this.#events.decided(`${replica.id} stays`, `something is left there: ${holds}`);
+      this.#events.took(replica);
+      return;
+    }
+    replica.isRetired = true;
+    replica.isEnding = true;
+    replica.thread.close();
   }
 
   /** A loop that computes answers nothing, and neither does one that will never come back. */

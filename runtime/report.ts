@@ -33,7 +33,20 @@ export interface FluxionCount {
   reruns: number;
 }
 
+/** Something that was decided while the program ran. */
+export interface Decision {
+  /** Since the engine began. */
+  readonly atMs: number;
+  readonly what: string;
+  readonly why: string;
+}
+
+/** The last ones tell how it got to be as it is. */
+const MOST_DECISIONS = 100;
+
 export class Counts {
+  readonly #decisions: Decision[] = [];
+  readonly #since = performance.now();
   readonly bus = { messages: 0, bytes: 0 };
   readonly #loops = new Map<string, LoopCount>();
   readonly #accepted = new Map<string, number>();
@@ -90,6 +103,11 @@ export class Counts {
     this.#accepted.set(loop, requests);
   }
 
+  decided(what: string, why: string): void {
+    this.#decisions.push({ atMs: Math.round(performance.now() - this.#since), what, why });
+    if (this.#decisions.length > MOST_DECISIONS) this.#decisions.shift();
+  }
+
   print(link: LinkReport | null): string {
     for (const id of this.#gauges.keys()) this.#measure(id);
     const loops = [...this.#loops.values()].map((loop) => ({
@@ -101,7 +119,7 @@ export class Counts {
     const fluxions = [...this.#fluxions.values()].map(({ cpuMs, waitMs, ...rest }) => {
       return { ...rest, cpuMs: round(cpuMs), waitMs: round(waitMs) };
     });
-    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus, link }, null, 2)}\n`;
+    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus, decisions: this.#decisions, link }, null, 2)}\n`;
   }
 
   #loop(id: string): LoopCount {

@@ -122,7 +122,8 @@ function recordTo(file: string): void {
 function reportWithoutServer(file: string): () => void {
   const write = (): void => {
     const home = { id: 'home', requests: 0, busy: 0, rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20) };
-    const report = { version: 1, loops: [home], fluxions: [], bus: { messages: 0, bytes: 0 }, link: null };
+    const nothing = { fluxions: [], bus: { messages: 0, bytes: 0 }, decisions: [], link: null };
+    const report = { version: 1, loops: [home], ...nothing };
     try {
       fs.writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
     } catch (error) {

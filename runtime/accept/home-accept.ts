@@ -79,6 +79,7 @@ export class HomeAccept {
       return;
     }
     there.isTold = true;
+    replica.hasAccepted = true;
     replica.channel.send({ kind: 'accept', root, home: this.#root, fd, settings });
     this.#log.debug(`${replica.id} accepts connections of ${this.#root}`);
   }

@@ -1,0 +1,53 @@
+import test from 'ava';
+import { ServedApp } from './support/served-app.js';
+
+// How many replicas there are while an app runs. Its clock runs two hundred times as fast, so nobody has to wait for minutes.
+
+const app = (handler: string): string => `
+const { now } = performance;
+performance.now = () => now.call(performance) * 200;
+const express = require('express');
+const app = express();
+app.get('/heavy', (req, res) => { let sum = 0; for (let at = 0; at < 2e7; at++) sum += at % 7; res.json(sum); });
+${handler}
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+
+const FLAGS = { flags: ['--threads', '3', '--max-block-ms', '0', '--accept', 'home'] } as const;
+
+/** As many as may be: work waits for room. */
+async function crowd(served: ServedApp, path: string): Promise<void> {
+  let isFull = false;
+  const full = served.hasReplicas(3).then(() => (isFull = true));
+  while (!isFull) await served.many(24, () => path);
+  await full;
+}
+
+function ended(served: ServedApp): number {
+  return [...served.stderr.matchAll(/replica-\d+ is to end/g)].length;
+}
+
+test.serial('a crowd has all replicas, and when it has gone one is left, which serves', async (t) => {
+  const served = await ServedApp.serve(t, { 'app.js': app('') }, FLAGS);
+  t.false(served.stderr.includes('is ready'));
+  await crowd(served, '/heavy');
+  await served.until(() => ended(served) >= 2);
+  for (const { status } of await served.many(12, () => '/heavy')) t.is(status, 200);
+  const report = await served.report();
+  t.true(report.decisions.some(({ what }) => /is to end/.test(what)));
+  t.deepEqual(report.decisions[0]?.why, 'something may run elsewhere');
+});
+
+test.serial('a replica in which a handler has left a timer is not ended', async (t) => {
+  const later = `app.get('/later', (req, res) => {
+  let sum = 0;
+  for (let at = 0; at < 2e7; at++) sum += at % 7;
+  setTimeout(() => console.log('later'), 3_600_000);
+  res.json(sum);
+});`;
+  const served = await ServedApp.serve(t, { 'app.js': app(later) }, FLAGS);
+  await crowd(served, '/later');
+  await served.many(60, () => '/later');
+  await served.says(/replica-\d+ stays: something is left there: Timeout/);
+  t.is((await served.get('/later')).status, 200);
+});
