@@ -14,7 +14,7 @@ import type { Diagnostic } from './diagnostics/types.js';
 import type { FluxionProgram } from './flx/program.js';
 import { verifyProgram } from './flx/verify.js';
 import { builtins, byMethodName, coreModels, globals, packageModels } from './models/index.js';
-import { buildProgram } from './pipeliner/index.js';
+import { type Draft, draftProgram, writeProgram } from './pipeliner/index.js';
 
 export interface CompileOptions {
   /** The file that `node` would be given. */
@@ -52,7 +52,8 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const withCode = options.code ?? true;
   const graph = loadModules(sources, report);
   const first = decide(graph, models, withCode);
-  const program = decideWithPackages(sources, first.wanted, models, withCode) ?? first.program;
+  // Written when the analysis is over and gone: that takes as much room as the program.
+  const program = writeProgram(decideWithPackages(sources, first.wanted, models, withCode) ?? first.draft);
   verifyProgram(program);
   return { program, diagnostics, folders: graph.folders };
 }
@@ -66,7 +67,7 @@ function decideWithPackages(
   wanted: ReadonlySet<string>,
   models: Models,
   withCode: boolean,
-): FluxionProgram | null {
+): Draft | null {
   const unread = new Set<string>();
   const isUnknown = (name: string): boolean => !models.isModelled(name);
   const isWanted = (name: string, isAsked: boolean): boolean =>
@@ -81,14 +82,14 @@ function decideWithPackages(
     const pipeline = analyze(graph, models, 'calls');
     if (pipeline === null) continue;
     const { isLost, packages } = findLost(pipeline);
-    if (!isLost && packages.length === 0) return buildProgram(pipeline, withCode);
+    if (!isLost && packages.length === 0) return draftProgram(pipeline, withCode);
     for (const name of packages) unread.add(name);
   }
   return null;
 }
 
 interface Decided {
-  readonly program: FluxionProgram;
+  readonly draft: Draft;
   /** Packages that had better be read. Where handlers may change anything all stay home, whatever else is known. */
   readonly wanted: ReadonlySet<string>;
 }
@@ -98,14 +99,14 @@ function decide(graph: ModuleGraph, models: Models, withCode: boolean): Decided 
   const loaded = graph.facts.mark();
   const attempt = (precision: Precision): Decided | null => {
     const pipeline = analyze(graph, models, precision);
-    const program = pipeline === null ? null : buildProgram(pipeline, withCode);
-    if (pipeline === null || program === null) return null;
-    return { program, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };
+    const draft = pipeline === null ? null : draftProgram(pipeline, withCode);
+    if (pipeline === null || draft === null) return null;
+    return { draft, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };
   };
   const precise = attempt('calls');
   if (precise !== null) return precise;
   graph.facts.restore(loaded);
-  const program = attempt('wrappers');
-  invariant(program !== null, 'the second analysis has a result whatever it costs');
-  return program;
+  const coarse = attempt('wrappers');
+  invariant(coarse !== null, 'the second analysis has a result whatever it costs');
+  return coarse;
 }
