@@ -15,7 +15,7 @@ import type { Diagnostic } from './diagnostics/types.js';
 import type { FluxionProgram } from './flx/program.js';
 import { verifyProgram } from './flx/verify.js';
 import { builtins, byMethodName, coreModels, globals, packageModels } from './models/index.js';
-import { buildProgram } from './pipeliner/index.js';
+import { type Draft, draftProgram, writeProgram } from './pipeliner/index.js';
 
 export interface CompileOptions {
   /** The file that `node` would be given. */
@@ -58,7 +58,8 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   // No more than this is kept of the first graph while there is a second.
   const { asked, folders } = graph;
   const second = decideWithPackages(sources, first.wanted, models, withCode);
-  const program = second.program ?? first.program;
+  // Written when the analysis is over and gone: that takes as much room as the program.
+  const program = writeProgram(second.draft ?? first.draft);
   verifyProgram(program);
   const { wanted } = first;
   const known = { isModelled: models.isModelled.bind(models), own: config.models, file: config.file };
@@ -71,7 +72,7 @@ const sizesOfPackages = [150_000, 25_000];
 
 interface DecidedWithPackages {
   /** Null where the code of packages does not help. */
-  readonly program: FluxionProgram | null;
+  readonly draft: Draft | null;
   readonly graph: ModuleGraph | null;
   /** Packages that were wanted, and why they are not read. */
   readonly unread: ReadonlyMap<string, string>;
@@ -100,14 +101,14 @@ function decideWithPackages(
     const pipeline = analyze(graph, models, 'calls');
     if (pipeline === null) continue;
     const { isLost, packages } = findLost(pipeline);
-    if (!isLost && packages.length === 0) return { program: buildProgram(pipeline, withCode), graph, unread };
+    if (!isLost && packages.length === 0) return { draft: draftProgram(pipeline, withCode), graph, unread };
     for (const name of packages) unread.set(name, 'its code may change anything, as far as can be told');
   }
-  return { program: null, graph: null, unread: new Map([...refusals, ...unread]) };
+  return { draft: null, graph: null, unread: new Map([...refusals, ...unread]) };
 }
 
 interface Decided {
-  readonly program: FluxionProgram;
+  readonly draft: Draft;
   /** Packages that had better be read. Where handlers may change anything all stay home, whatever else is known. */
   readonly wanted: ReadonlySet<string>;
 }
@@ -117,14 +118,14 @@ function decide(graph: ModuleGraph, models: Models, withCode: boolean): Decided 
   const loaded = graph.facts.mark();
   const attempt = (precision: Precision): Decided | null => {
     const pipeline = analyze(graph, models, precision);
-    const program = pipeline === null ? null : buildProgram(pipeline, withCode);
-    if (pipeline === null || program === null) return null;
-    return { program, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };
+    const draft = pipeline === null ? null : draftProgram(pipeline, withCode);
+    if (pipeline === null || draft === null) return null;
+    return { draft, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };
   };
   const precise = attempt('calls');
   if (precise !== null) return precise;
   graph.facts.restore(loaded);
-  const program = attempt('wrappers');
-  invariant(program !== null, 'the second analysis has a result whatever it costs');
-  return program;
+  const coarse = attempt('wrappers');
+  invariant(coarse !== null, 'the second analysis has a result whatever it costs');
+  return coarse;
 }

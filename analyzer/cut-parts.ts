@@ -345,6 +345,7 @@ class Cutter {
       this.#budget.spend(workForStream * part.streams.length);
       if (this.#isTooMuch()) return false;
     }
+    for (const [fn, runners] of this.#runners) this.#runners.set(fn, runners.slice());
     this.#outsiders = this.#outsidersPart(outsiders);
     this.#connectOutsiders(this.#outsiders);
     for (const part of this.#list) {

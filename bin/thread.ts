@@ -17,24 +17,40 @@ async function run({ command, cwd }: ThreadTask): Promise<void> {
 }
 
 function sendOnDemand(first: string, others: Iterator<string>): void {
-  let next: IteratorResult<string> = { done: false, value: first };
+  const messages = gather(first, others);
+  let next = messages.next();
   parentPort?.on('message', () => {
     if (next.done === true) {
       say({ kind: 'end' });
       parentPort?.close();
       return;
     }
-    sendText(next.value);
-    next = others.next();
+    const bytes = next.value;
+    // Handed over: to send a string is to copy it twice.
+    parentPort?.postMessage({ kind: 'text', bytes } satisfies FromThread, [bytes.buffer as ArrayBuffer]);
+    next = messages.next();
   });
 }
 
+const MESSAGE_BYTES = 1 << 16;
 const encoder = new TextEncoder();
 
-/** As bytes that are handed over: to send a string is to copy it twice. */
-function sendText(text: string): void {
-  const bytes = encoder.encode(text);
-  parentPort?.postMessage({ kind: 'text', bytes } satisfies FromThread, [bytes.buffer]);
+/** Pieces may be as short as lines, and a message costs more than a line; but to join them would make all of the text anew. */
+function* gather(first: string, others: Iterator<string>): Generator<Uint8Array, void> {
+  let bytes = new Uint8Array(MESSAGE_BYTES);
+  let used = 0;
+  for (let next: IteratorResult<string> = { done: false, value: first }; next.done !== true; next = others.next()) {
+    for (let rest = next.value; rest !== ''; ) {
+      const { read, written } = encoder.encodeInto(rest, bytes.subarray(used));
+      used += written;
+      rest = rest.slice(read);
+      if (rest === '') break;
+      yield bytes.subarray(0, used);
+      bytes = new Uint8Array(MESSAGE_BYTES);
+      used = 0;
+    }
+  }
+  if (used > 0) yield bytes.subarray(0, used);
 }
 
 function say(message: FromThread): void {

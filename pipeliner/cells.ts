@@ -56,7 +56,7 @@ export interface CellContext {
 }
 
 /** A variable, a field of `this`, or an object that lasts, and who does what to it. There are some hundred thousand. */
-export class Cell implements CellFacts {
+export class Cell implements CellFacts, Group {
   readonly id: number;
   readonly name: string;
   readonly module: number;
@@ -88,6 +88,11 @@ export class Cell implements CellFacts {
       (facts.isServer ? IS_SERVER : 0) |
       (facts.travels ? TRAVELS : 0) |
       (facts.isFunction ? IS_FUNCTION : 0);
+  }
+
+  /** As a group: itself alone. */
+  get cells(): readonly Cell[] {
+    return [this];
   }
 
   get origin(): CellOrigin {

@@ -19,13 +19,14 @@ export interface Folds {
 const nothing: readonly Part[] = [];
 
 export function foldPackages({ facts, parts }: Pipeline): Folds {
+  const { list } = parts;
   const handlers = new Set<PartId>();
   const folded = new Set<PartId>();
   if (facts.hasPackages) {
-    for (const part of parts.list) {
+    for (const part of list) {
       for (const { point, to } of part.streams) if (point?.request === true) for (const id of to) handlers.add(id);
     }
-    for (const { id, kind, fn } of parts.list)
+    for (const { id, kind, fn } of list)
       if (kind !== 'main' && facts.isOfPackage(fn.id) && (kind === 'rest' || !handlers.has(id))) folded.add(id);
   }
   const within = (part: Part): readonly Part[] => {
@@ -38,11 +39,11 @@ export function foldPackages({ facts, parts }: Pipeline): Folds {
           // What begins again and again is nobody's continuation; it stays at home by itself.
           if (type === 'start' || !folded.has(id) || found.has(id)) continue;
           found.add(id);
-          queue.push(parts.list[id] as Part);
+          queue.push(list[id] as Part);
         }
       }
     }
-    return [...found].map((id) => parts.list[id] as Part);
+    return [...found].map((id) => list[id] as Part);
   };
   return {
     isFolded: (part) => folded.has(part),

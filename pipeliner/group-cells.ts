@@ -22,26 +22,28 @@ export function groupCells(grouping: Grouping): State {
   uniteAliases(grouping, sets);
   uniteFields(grouping, sets);
   uniteUntraced(grouping, sets);
-  const members: Cell[][] = [];
-  const byLeader = new Map<number, Cell[]>();
-  const groups: Group[] = [];
+  const sizes = new Int32Array(cells.length);
   for (const cell of cells) {
     const leader = sets.leader(cell.id);
-    const list = byLeader.get(leader);
-    if (list !== undefined) {
-      list.push(cell);
-      continue;
-    }
-    const first = [cell];
-    byLeader.set(leader, first);
-    members.push(first);
-    groups.push({ cells: first });
+    sizes[leader] = (sizes[leader] as number) + 1;
   }
-  const numbers = new Int32Array(cells.length);
-  members.forEach((list, index) => {
-    for (const cell of list) numbers[cell.id] = index;
-  });
-  return { cells, groups, groupOf: (cell) => groups[numbers[cell.id] as number] as Group };
+  const members = new Map<number, Cell[]>();
+  const groups: Group[] = [];
+  const groupOf = new Map<number, Group>();
+  for (const cell of cells) {
+    const leader = sets.leader(cell.id);
+    // Most are alone, and there are some hundred thousand: each is its own group.
+    if (sizes[leader] === 1) groups.push(cell);
+    else if (leader !== cell.id) members.get(leader)?.push(cell);
+    else {
+      const list = [cell];
+      members.set(leader, list);
+      const group = { cells: list };
+      groupOf.set(leader, group);
+      groups.push(group);
+    }
+  }
+  return { cells, groups, groupOf: (cell) => groupOf.get(sets.leader(cell.id)) ?? cell };
 }
 
 /** Of each set the cell that was found first leads. */

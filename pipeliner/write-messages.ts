@@ -5,35 +5,35 @@
  * A part needs what it uses of its flow and did not make itself, and so does everything behind it. A start hands its
  * callback's own parameters over in the message; what an asynchronous call itself gives is no part of it.
  */
-import type { Part, PartId, PartStream, Parts } from '../analyzer/cut-parts.js';
+import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
 import type { Cell, Group, State, Touch } from './cells.js';
 import type { Decision } from './decide-state.js';
 
 export class Messages {
   readonly #facts: Facts;
-  readonly #parts: Parts;
+  readonly #parts: readonly Part[];
   readonly #used = new Map<PartId, Map<Cell, number>>();
   readonly #given = new Map<PartId, ReadonlyMap<Cell, number>>();
   readonly #messages = new Map<object | null, readonly Cell[]>();
   readonly #names = new Map<readonly Cell[], readonly string[]>();
   readonly #needed = new Map<PartId, ReadonlyMap<Cell, number>>();
 
-  constructor(facts: Facts, parts: Parts, state: State, decisions: ReadonlyMap<Group, Decision>) {
+  constructor(facts: Facts, parts: readonly Part[], state: State, decisions: ReadonlyMap<Group, Decision>) {
     this.#facts = facts;
     this.#parts = parts;
     for (const cell of state.cells) {
       const decision = decisions.get(state.groupOf(cell));
       for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
         const { part } = touch;
-        if (part < parts.list.length && travels(facts, cell, decision, part)) this.#use(cell, touch);
+        if (part < parts.length && travels(facts, cell, decision, part)) this.#use(cell, touch);
       }
     }
   }
 
   #use(cell: Cell, touch: Touch): void {
     // What a part makes itself nobody has to send it, but for what a start gives its callback.
-    const given = cell.variable !== null && this.#parts.list[touch.part]?.fn.params.includes(cell.variable);
+    const given = cell.variable !== null && this.#parts[touch.part]?.fn.params.includes(cell.variable);
     if (given !== true && cell.isDeclaredBy(touch.part)) return;
     const used = this.#used.get(touch.part);
     if (used === undefined) this.#used.set(touch.part, new Map([[cell, this.#position(touch)]]));
@@ -42,7 +42,7 @@ export class Messages {
 
   /** Where a part first uses a cell; uses in functions of other modules come last. */
   #position(touch: Touch): number {
-    const part = this.#parts.list[touch.part];
+    const part = this.#parts[touch.part];
     let first = Number.MAX_SAFE_INTEGER;
     for (const op of touch.allPlaces()) {
       if (this.#facts.fn(this.#facts.owner.get(op)).module !== part?.fn.module) continue;
@@ -71,7 +71,7 @@ export class Messages {
     const cells = new Map<Cell, number>();
     for (const to of stream.to) {
       merge(cells, this.needed(to));
-      if (stream.type === 'start') merge(cells, this.#parameters(this.#parts.list[to] as Part));
+      if (stream.type === 'start') merge(cells, this.#parameters(this.#parts[to] as Part));
     }
     return [...cells].sort(([a, left], [b, right]) => left - right || a.id - b.id).map(([cell]) => cell);
   }
@@ -80,7 +80,7 @@ export class Messages {
   needed(part: PartId): ReadonlyMap<Cell, number> {
     const known = this.#needed.get(part);
     if (known !== undefined) return known;
-    if ((this.#parts.list[part] as Part).streams.length === 0) {
+    if ((this.#parts[part] as Part).streams.length === 0) {
       const own = this.#without(part, this.#used.get(part) ?? nothing);
       this.#needed.set(part, own);
       return own;
@@ -96,8 +96,7 @@ export class Messages {
   /** Used by the part, or needed by one behind it. */
   #usedFrom(part: PartId): Map<Cell, number> {
     const cells = new Map(this.#used.get(part));
-    for (const stream of (this.#parts.list[part] as Part).streams)
-      for (const to of stream.to) merge(cells, this.needed(to));
+    for (const stream of (this.#parts[part] as Part).streams) for (const to of stream.to) merge(cells, this.needed(to));
     return cells;
   }
 

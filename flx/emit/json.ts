@@ -23,8 +23,9 @@ export function printJson(program: FluxionProgram, more: Readonly<Record<string,
 }
 
 /**
- * The same in pieces, so that nobody needs all of it at once. Each fluxion, variable and unresolved point has a line of its
- * own: laid out over many lines, as `jsonText` does, most of a large program's JSON would be indentation.
+ * The same in pieces of about a line, so that nobody needs all of it at once. Each fluxion, variable and unresolved point has
+ * a line of its own: laid out over many lines, as `jsonText` does, most of a large program's JSON would be
+ * indentation.
  */
 export function* jsonPieces(
   program: FluxionProgram,
@@ -44,19 +45,14 @@ function* listPieces<Item>(
   items: readonly Item[],
   toJson: (item: Item) => object,
 ): Generator<string, void> {
-  let piece = `,\n"${key}": [`;
+  yield `,\n"${key}": [`;
   let separator = '\n';
   for (const item of items) {
-    piece += separator + JSON.stringify(toJson(item));
+    yield separator + JSON.stringify(toJson(item));
     separator = ',\n';
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
   }
-  yield `${piece}${items.length === 0 ? '' : '\n'}]`;
+  yield items.length === 0 ? ']' : '\n]';
 }
-
-const PIECE = 1 << 16;
 
 export function jsonText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
