@@ -172,6 +172,7 @@ class Engine {
       log: this.#log,
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
+      isTrying: () => this.#stubs.isTrying(),
     });
   }
 
