@@ -214,6 +214,7 @@ class Engine {
       log: this.#log,
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
+      isTrying: () => this.#stubs.isTrying(),
     });
   }
 

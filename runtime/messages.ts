@@ -77,10 +77,10 @@ export interface RemoteCut {
 export type RunId = number;
 
 /**
- * What becomes of the connections of a server that takes no more: they stay until they end by themselves; as Node's `close()` has
- * it; each ends when nothing on it is under way; all end at once.
+ * What becomes of the connections of a server that takes no more: home takes each back as soon as nothing on it is under way; as
+ * Node's `close()` has it; all end at once.
  */
-export type Ending = 'leave' | 'close' | 'when-idle' | 'at-once';
+export type Ending = 'give-back' | 'close' | 'at-once';
 
 export type ToReplica =
   | ExchangeToReplica
@@ -174,12 +174,15 @@ export interface ResultMessage {
 }
 
 export type AcceptMessage =
-  /** It is to listen on this descriptor of its own, for the server that home calls `home` and itself calls `root`. */
+  /** It is to serve connections of the server that home calls `home` and itself calls `root`. */
   | {
       readonly kind: 'accept';
       readonly root: string;
       readonly home: string;
+      /** Its end of a pipe by which sockets come and go: first the listening one, then connections. */
       readonly fd: number;
+      /** In the first place, how many connections it has: home counts those that it sends, the replica those that end. */
+      readonly open: Int32Array;
       readonly settings: ServerSettings;
     }
   /** How many connections has it now? */

@@ -66,6 +66,12 @@ export class Stubs {
     return false;
   }
 
+  /** It is being found out whether some fluxion computes for long. */
+  isTrying(): boolean {
+    for (const { movable } of this.#states.values()) if (movable.mode === 'trial') return true;
+    return false;
+  }
+
   /** From now on nothing leaves. */
   keepHome(): void {
     this.#isAllHome = true;

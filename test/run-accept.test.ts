@@ -1,9 +1,10 @@
 import http from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { ServedApp } from './support/served-app.js';
 
-// Replicas that accept connections themselves, on home's listening socket.
+// Replicas that accept connections themselves, which home hands over to them.
 
 const BEGIN = "const express = require('express');\nconst app = express();\napp.use(express.json());\n";
 const END = "const server = app.listen(0, () => console.log('port ' + server.address().port));\n";
@@ -146,6 +147,72 @@ test('a replica that dies takes no more than its own connections with it', async
   }
 });
 
+test('connections move to replicas and back between two requests, and their clients do not notice', async (t) => {
+  const text = `${BEGIN}
+    app.get('/json', (req, res) => { res.json({ a: 1 }); });
+    process.on('SIGUSR1', () => { app[String('set')]('json spaces', 2); });\n${END} server.keepAliveTimeout = 50_000;\n`;
+  const app = await ServedApp.serve(t, { 'app.js': text }, { flags: FLAGS });
+  const agents = Array.from({ length: 6 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }));
+  t.teardown(() => agents.forEach((agent) => void agent.destroy()));
+  const sockets = new Set<unknown>();
+  const askAll = (): Promise<readonly string[]> =>
+    Promise.all(
+      agents.map(async (agent) => {
+        const { text, socket } = await askBy(app, agent);
+        sockets.add(socket);
+        return text;
+      }),
+    );
+  // Before there is any other loop.
+  await askAll();
+  const requestsThere = (): number => {
+    app.child.kill('SIGUSR2');
+    return app.readReport().loops.reduce((sum, { id, requests }) => (id === 'home' ? sum : sum + requests), 0);
+  };
+  await app.says(/replica-\d+ accepts connections/);
+  for (let round = 0; round < 200 && requestsThere() === 0; round++) {
+    t.deepEqual([...new Set(await askAll())], ['{"a":1}']);
+    await wait(20);
+  }
+  t.true(requestsThere() > 0);
+  app.child.kill('SIGUSR1');
+  await app.says(/routes or settings have changed/);
+  for (let round = 0; round < 200; round++) {
+    const texts = new Set(await askAll());
+    if (texts.size === 1 && texts.has('{\n  "a": 1\n}')) break;
+    await wait(20);
+  }
+  t.deepEqual([...new Set(await askAll())], ['{\n  "a": 1\n}']);
+  t.is(sockets.size, agents.length);
+});
+
+test('a connection that has moved is closed when it has waited for long enough, and by close()', async (t) => {
+  const text = `${BEGIN}
+    app.get('/json', (req, res) => { res.json({ a: 1 }); });
+    process.on('SIGUSR1', () => { server.close(() => { console.log('closed'); }); });
+    ${END} server.keepAliveTimeout = Number(process.env.KEEP);\n`;
+  const serveFor = (ms: number): Promise<ServedApp> =>
+    ServedApp.serve(t, { 'app.js': text }, { flags: FLAGS, env: { KEEP: String(ms) } });
+  const moved = async (app: ServedApp): Promise<Promise<void>> => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const { socket } = await askBy(app, agent);
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    await app.says(/replica-\d+ accepts connections/);
+    return closed;
+  };
+  const patient = await serveFor(20_000);
+  const closed = moved(patient);
+  await patient.until(() => [...patient.stderr.matchAll(/replica-\d+ accepts connections/g)].length === 2);
+  // It has moved by the time that this one has an answer there.
+  await servesThere(patient, '/json');
+  patient.child.kill('SIGUSR1');
+  await closed;
+  await patient.says(/^closed$/m);
+  t.is((await patient.ended).code, 0);
+  await moved(await serveFor(600));
+  t.pass();
+});
+
 test('what changes the app ends it: settings, a module that nobody has read', async (t) => {
   const app = await serve(
     t,
@@ -165,6 +232,19 @@ test('what changes the app ends it: settings, a module that nobody has read', as
   }
   return t.fail('some loop has not heard of the setting');
 });
+
+function askBy(app: ServedApp, agent: http.Agent): Promise<{ readonly text: string; readonly socket: Socket }> {
+  return new Promise((resolve, reject) => {
+    const req = http.get({ port: app.port, path: '/json', agent }, (res) => {
+      let text = '';
+      res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      const { socket } = res;
+      res.on('end', () => resolve({ text, socket }));
+      res.on('error', reject);
+    });
+    req.on('error', reject);
+  });
+}
 
 interface Slow {
   readonly begun: Promise<void>;

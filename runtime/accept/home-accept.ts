@@ -1,22 +1,30 @@
 /**
- * Home's part of accepting on several loops: replicas that can serve all that a server calls listen on the same socket,
- * each by a descriptor of its own, and whoever has time takes the next connection.
+ * Home's part of serving connections on several loops: it accepts them all, and hands most over to replicas that can serve all
+ * that the server calls; those that it has itself as well, when they wait for their next request. Each loop is given as many.
  *
  * What the app does with its server holds for all loops: `close()` closes everywhere, and the server is closed when the
  * last connection anywhere has ended.
  */
 import type http from 'node:http';
+import type net from 'node:net';
+import os from 'node:os';
 import process from 'node:process';
 import type { Log } from '../log.js';
 import type { Ending, ToHome } from '../messages.js';
 import type { Replica } from '../replicas.js';
-import { duplicate } from './duplicate.js';
+import { connectTo, idleConnections, Waiting } from './connections.js';
+import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
 import { settingsOf } from './server-settings.js';
+
+const CORES = os.availableParallelism();
 
 interface There {
   requests: number;
-  /** The replica has been given the socket. */
-  isTold: boolean;
+  /** By which connections go there; null until it is told. */
+  port: HandlePort | null;
+  /** How many it has, and those that are on their way to it. */
+  readonly open: Int32Array;
+  isEnding: boolean;
   /** The server is closing, and waits for this loop. */
   isAwaited: boolean;
 }
@@ -42,9 +50,13 @@ export class HomeAccept {
   #keeping: NodeJS.Timeout | null = null;
   #isClosing = false;
   #isWatched = false;
+  /** Home's own that are on their way to a replica. */
+  readonly #leaving = new Set<net.Socket>();
+  readonly #waiting: Waiting;
 
   constructor(server: http.Server, root: string, log: Log) {
     this.#server = server;
+    this.#waiting = new Waiting(server);
     this.#root = root;
     this.#log = log;
   }
@@ -65,26 +77,88 @@ export class HomeAccept {
 
   /** `root`: the replica's name of the server. */
   async turnOn(replica: Replica, root: string): Promise<void> {
-    const handle: unknown = Reflect.get(this.#server, '_handle');
-    if (!this.isPossible || this.#there.has(replica) || typeof handle !== 'object' || handle === null) return;
-    const there: There = { requests: 0, isTold: false, isAwaited: false };
+    if (!this.isPossible || this.#there.has(replica)) return;
+    const open = new Int32Array(new SharedArrayBuffer(4));
+    const there: There = { requests: 0, port: null, open, isEnding: false, isAwaited: false };
     this.#there.set(replica, there);
     this.#watch();
-    const [fd] = await duplicate(handle, 1);
+    const { port, fd } = await HandlePort.make({
+      received: (handle, what) => this.#takeBack(handle, what),
+      closed: () => {},
+    });
     // Turned off in the meantime, maybe on again.
-    if (this.#there.get(replica) !== there) return;
+    const isCurrent = this.#there.get(replica) === there;
     const settings = settingsOf(this.#server);
-    if (fd === undefined || settings === null || !this.isPossible || !replica.isReady) {
-      this.#there.delete(replica);
+    const listening = handleOf(this.#server);
+    if (!isCurrent || settings === null || listening === null || !this.isPossible || !replica.isReady) {
+      port.close();
+      if (isCurrent) this.#there.delete(replica);
       return;
     }
-    there.isTold = true;
     replica.hasAccepted = true;
-    replica.channel.send({ kind: 'accept', root, home: this.#root, fd, settings });
+    there.port = port;
+    replica.channel.send({ kind: 'accept', root, home: this.#root, fd, open, settings });
+    port.send(listening, 'l', () => {});
     this.#log.debug(`${replica.id} accepts connections of ${this.#root}`);
   }
 
-  /** New connections come home. */
+  // --- connections ------------------------------------------------------------------------------------------------------
+
+  /** Null where home is to serve the next one itself: it has fewer than any other, and the machine has a core for it. */
+  #next(): There | null {
+    const takers = this.#takers();
+    let [best, least] = [null as There | null, takers.length < CORES ? this.#own() : Number.POSITIVE_INFINITY];
+    for (const there of takers) {
+      const count = Atomics.load(there.open, 0);
+      if (count < least || (count === least && best === null)) [best, least] = [there, count];
+    }
+    return best;
+  }
+
+  #takers(): readonly There[] {
+    return [...this.#there.values()].filter(({ port, isEnding }) => port !== null && !isEnding);
+  }
+
+  /** Connections that home has. */
+  #own(): number {
+    return Number(Reflect.get(this.#server, '_connections')) - this.#held() - this.#leaving.size;
+  }
+
+  #send({ port, open }: There, handle: Handle, what: Parcel, done: (hasArrived: boolean) => void): void {
+    Atomics.add(open, 0, 1);
+    port?.send(handle, what, (hasArrived) => {
+      if (!hasArrived) Atomics.sub(open, 0, 1);
+      done(hasArrived);
+    });
+  }
+
+  /** Connections that wait for their next request go to loops that have fewer. */
+  moveIdle(): void {
+    if (!this.isOn || this.#isClosing || !Waiting.isPossible(this.#server)) return;
+    const takesPart = this.#takers().length < CORES;
+    for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
+      const handle = handleOf(socket);
+      if (handle === null || this.#leaving.has(socket)) continue;
+      const there = this.#next();
+      // Home would have one fewer then.
+      if (there === null || (takesPart && Atomics.load(there.open, 0) + 1 > this.#own())) return;
+      this.#leaving.add(socket);
+      handle.readStop();
+      this.#send(there, handle, 'i', (hasArrived) => {
+        this.#leaving.delete(socket);
+        if (hasArrived) socket.destroy();
+        else if (!socket.destroyed) handle.readStart();
+      });
+    }
+  }
+
+  #takeBack(handle: Handle, what: Parcel): void {
+    if (this.#isClosing && what === 'i') return handle.close();
+    const socket = connectTo(this.#server, handle);
+    if (what === 'i') this.#waiting.add(socket);
+  }
+
+  /** No more go there. */
   turnOff(connections: Ending): void {
     for (const replica of [...this.#there.keys()]) this.#stop(replica, connections);
   }
@@ -107,9 +181,12 @@ export class HomeAccept {
   }
 
   #stop(replica: Replica, connections: Ending): void {
-    const isTold = this.#there.get(replica)?.isTold === true;
-    if (isTold && replica.isReady) replica.channel.send({ kind: 'stop-accept', home: this.#root, connections });
-    else this.gone(replica);
+    const there = this.#there.get(replica);
+    if (there === undefined) return;
+    if (there.port === null || !replica.isReady) return this.gone(replica);
+    if (there.isEnding && connections === 'give-back') return;
+    there.isEnding = true;
+    replica.channel.send({ kind: 'stop-accept', home: this.#root, connections });
   }
 
   // --- what the app does with its server --------------------------------------------------------------------------------
@@ -118,7 +195,11 @@ export class HomeAccept {
   #watch(): void {
     if (this.#isWatched) return;
     this.#isWatched = true;
+    this.#watchConnections();
     this.#before('close', () => this.#close());
+    this.#before('closeIdleConnections', () => {
+      for (const socket of this.#waiting.idle()) socket.destroy();
+    });
     this.#before('closeAllConnections', () => this.turnOff('at-once'));
     const count = this.#server.getConnections;
     const here = (done: (error: Error | null, count: number) => void): http.Server => {
@@ -131,6 +212,20 @@ export class HomeAccept {
       ]);
     };
     this.#define('getConnections', () => here);
+  }
+
+  /** Node asks the handle of the listening socket for its listener each time. */
+  #watchConnections(): void {
+    const handle = handleOf(this.#server);
+    const accept = handle?.onconnection;
+    if (handle === null || accept === undefined) return;
+    const own = (status: number, client?: Handle): void => Reflect.apply(accept, handle, [status, client]);
+    const spread = (status: number, client?: Handle): void => {
+      const there = client === undefined || status !== 0 || this.#isClosing ? null : this.#next();
+      if (there === null || client === undefined) return own(status, client);
+      this.#send(there, client, 'n', (hasArrived) => (hasArrived ? client.close() : own(status, client)));
+    };
+    Reflect.set(handle, 'onconnection', spread);
   }
 
   async #connectionsElsewhere(): Promise<number> {
@@ -152,7 +247,7 @@ export class HomeAccept {
     asked.resolve(asked.sum);
   }
 
-  #before(name: 'close' | 'closeAllConnections', act: () => void): void {
+  #before(name: 'close' | 'closeAllConnections' | 'closeIdleConnections', act: () => void): void {
     this.#define(name, (method) => {
       act();
       return method;
@@ -175,7 +270,7 @@ export class HomeAccept {
     if (this.#isClosing || !this.#server.listening) return;
     this.#isClosing = true;
     for (const [replica, there] of [...this.#there]) {
-      if (there.isTold) there.isAwaited = true;
+      if (there.port !== null) there.isAwaited = true;
       else this.#there.delete(replica);
     }
     for (const replica of [...this.#there.keys()]) {

@@ -35,12 +35,17 @@ export interface AcceptOptions {
   wanted(): void;
   /** A handler is known to compute for long. */
   hasHeavy(): boolean;
+  /** It is being found out whether one does. */
+  isTrying(): boolean;
 }
 
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 100;
 const BUSY = 0.85;
-/** In a row; by then the scheduler has found out whether it is a heavy handler that keeps home busy. */
-const LOOKS = 10;
+/** In a row. Replicas take a while to start. */
+const LOOKS_UNTIL_WANTED = 2;
+const LOOKS = 5;
+/** A handler that computes for long is found out by its first runs, or by a trial, which is waited for, but not for ever. */
+const LOOKS_WITH_TRIAL = 25;
 
 interface Served {
   readonly linked: LinkedServer;
@@ -63,6 +68,8 @@ export class AcceptPlan {
   readonly #able = new Map<Replica, ReadonlyMap<Served, string>>();
   #utilisation = performance.eventLoopUtilization();
   #busyLooks = 0;
+  /** Home has no time left. */
+  #hasDecided = false;
   #isOver = false;
   #isLooking = false;
 
@@ -127,14 +134,14 @@ export class AcceptPlan {
   /** Something has changed that replicas cannot know of: for good. What they have begun they end. */
   end(): void {
     this.#isOver = true;
-    for (const { accept } of this.#served) accept.turnOff('when-idle');
+    for (const { accept } of this.#served) accept.turnOff('give-back');
   }
 
   // --- when ---------------------------------------------------------------------------------------------------------------
 
   #isOn(): boolean {
     if (this.#isOver || this.#options.hasHeavy()) return false;
-    return this.#options.mode === 'every' || this.#busyLooks >= LOOKS;
+    return this.#options.mode === 'every' || this.#hasDecided;
   }
 
   #look(): void {
@@ -143,13 +150,24 @@ export class AcceptPlan {
       this.#options.log.info('routes or settings have changed since the app was linked: the main thread accepts alone');
       return this.end();
     }
-    const now = performance.eventLoopUtilization(this.#utilisation);
-    this.#utilisation = performance.eventLoopUtilization();
     // Once on, it stays on: home has time again because others accept.
-    if (this.#busyLooks < LOOKS) this.#busyLooks = now.utilization >= BUSY ? this.#busyLooks + 1 : 0;
+    if (!this.#hasDecided) this.#decide();
     if (this.#options.hasHeavy()) {
-      for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('leave');
-    } else if (this.#isOn()) this.#turnOn();
+      for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('give-back');
+    } else if (this.#isOn()) {
+      this.#turnOn();
+      for (const { accept } of this.#served) accept.moveIdle();
+    }
+  }
+
+  #decide(): void {
+    const { utilization } = performance.eventLoopUtilization(this.#utilisation);
+    this.#utilisation = performance.eventLoopUtilization();
+    this.#busyLooks = utilization >= BUSY ? this.#busyLooks + 1 : 0;
+    if (this.#busyLooks >= LOOKS_UNTIL_WANTED && this.#served.some(({ whole }) => whole !== null)) {
+      this.#options.wanted();
+    }
+    this.#hasDecided = this.#busyLooks >= (this.#options.isTrying() ? LOOKS_WITH_TRIAL : LOOKS);
   }
 
   #turnOn(): void {

@@ -1,19 +1,20 @@
 /**
- * A replica's part: servers of its own on home's listening sockets. What they call is the replica's own routers, with nothing
- * between.
+ * A replica's part: servers of its own, which take the connections that home hands over, and give them back where they are
+ * to be served there again. What they call is the replica's own routers, with nothing between.
  */
 import type http from 'node:http';
-import net from 'node:net';
+import type net from 'node:net';
 import timers from 'node:timers';
 import type { Ending, ToHome, ToReplica } from '../messages.js';
+import { connectTo, idleConnections, Waiting } from './connections.js';
+import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
 import { serverWith } from './server-settings.js';
 
 // As they were before start-up: the firewall stands before them later.
-const { listen, close } = net.Server.prototype;
 const { setInterval, clearInterval } = timers;
 
 const TELL_EVERY_MS = 250;
-const END_IDLE_EVERY_MS = 20;
+const GIVE_BACK_EVERY_MS = 20;
 
 export type Listener = (...args: unknown[]) => void;
 
@@ -33,17 +34,16 @@ export class ReplicaAccept {
     this.#options = options;
   }
 
-  accept({ root, home, fd, settings }: Extract<ToReplica, { kind: 'accept' }>): void {
-    this.#servers.get(home)?.stop('leave');
+  accept({ root, home, fd, open, settings }: Extract<ToReplica, { kind: 'accept' }>): void {
     const server = serverWith(settings);
-    const accepting = new Accepting(server, (state) => this.#options.send({ kind: 'accepts', home, ...state }));
+    const tell: Tell = (state) => this.#options.send({ kind: 'accepts', home, ...state });
+    const accepting = new Accepting(server, fd, open, tell);
     server.on('request', () => {
       this.#options.begins();
       accepting.requests++;
     });
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
     this.#servers.set(home, accepting);
-    Reflect.apply(listen, server, [{ fd }]);
   }
 
   count({ home, ask }: Extract<ToReplica, { kind: 'count-accepted' }>): void {
@@ -66,37 +66,105 @@ type Tell = (state: { requests: number; connections: number; isOver: boolean; as
 class Accepting {
   requests = 0;
   readonly #server: http.Server;
+  readonly #port: HandlePort;
+  readonly #open: Int32Array;
+  readonly #waiting: Waiting;
   readonly #tell: Tell;
   readonly #timer: NodeJS.Timeout;
-  #ending: NodeJS.Timeout | null = null;
+  /** On their way home. */
+  readonly #leaving = new Set<net.Socket>();
+  #ending: Ending | null = null;
+  #givesBack: NodeJS.Timeout | null = null;
+  #isOver = false;
   #told = '';
 
-  constructor(server: http.Server, tell: Tell) {
+  constructor(server: http.Server, fd: number, open: Int32Array, tell: Tell) {
     this.#server = server;
+    this.#open = open;
     this.#tell = tell;
+    this.#waiting = new Waiting(server);
     this.#timer = setInterval(() => this.tell(false, null), TELL_EVERY_MS);
     this.#timer.unref();
-    // Home serves them then.
-    server.on('error', () => this.stop('leave'));
-    server.once('close', () => {
-      // It would look for connections that are late for ever.
-      server.close();
-      clearInterval(this.#timer);
-      if (this.#ending !== null) clearInterval(this.#ending);
-      this.tell(true, null);
+    server.once('close', () => this.#end());
+    this.#port = HandlePort.open(fd, {
+      received: (handle, what) => this.#received(handle, what),
+      closed: () => {},
     });
+  }
+
+  #received(handle: Handle, what: Parcel): void {
+    if (what === 'l') return this.#begin(handle);
+    if (this.#ending !== null) return this.#tooLate(handle, what, this.#ending);
+    const socket = connectTo(this.#server, handle);
+    socket.once('close', () => void Atomics.sub(this.#open, 0, 1));
+    if (what === 'i') this.#waiting.add(socket);
+  }
+
+  /** It knows its address by that; nobody listens here. */
+  #begin(handle: Handle): void {
+    Reflect.set(this.#server, '_handle', handle);
+    this.#server.emit('listening');
+    if (this.#ending !== null) this.#stop(this.#ending);
+  }
+
+  /** Home has sent it before it knew. */
+  #tooLate(handle: Handle, what: Parcel, ending: Ending): void {
+    Atomics.sub(this.#open, 0, 1);
+    const close = (): void => {
+      handle.close();
+      this.#closePort();
+    };
+    if (ending === 'give-back') this.#port.send(handle, what, close);
+    else close();
   }
 
   /** No more connections. */
   stop(connections: Ending): void {
-    // Node's own `http.Server.close` ends idle connections as well.
-    if (this.#server.listening) Reflect.apply(connections === 'leave' ? close : this.#server.close, this.#server, []);
-    if (connections === 'at-once') this.#server.closeAllConnections();
-    if (connections === 'leave' || this.#ending !== null) return;
-    this.#server.closeIdleConnections();
-    if (connections === 'when-idle') {
-      this.#ending = setInterval(() => this.#server.closeIdleConnections(), END_IDLE_EVERY_MS);
+    const isFirst = this.#ending === null;
+    if (this.#isOver || (!isFirst && connections === 'give-back')) return;
+    this.#ending = connections;
+    if (this.#server.listening || !isFirst) this.#stop(connections);
+  }
+
+  #stop(connections: Ending): void {
+    if (connections === 'give-back') {
+      this.#givesBack = setInterval(() => this.#giveBack(), GIVE_BACK_EVERY_MS);
+      return this.#giveBack();
     }
+    if (this.#server.listening) this.#server.close();
+    if (connections === 'at-once') this.#server.closeAllConnections();
+    else for (const socket of this.#waiting.idle()) socket.destroy();
+  }
+
+  /** Each connection goes home as soon as nothing is under way on it. */
+  #giveBack(): void {
+    for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
+      const handle = handleOf(socket);
+      if (handle === null || this.#leaving.has(socket)) continue;
+      this.#leaving.add(socket);
+      handle.readStop();
+      this.#port.send(handle, 'i', () => {
+        this.#leaving.delete(socket);
+        socket.destroy();
+      });
+    }
+    this.#server.getConnections((_error, count) => {
+      if (count === 0 && this.#server.listening) this.#server.close();
+    });
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    // It would look for connections that are late for ever.
+    this.#server.close();
+    clearInterval(this.#timer);
+    if (this.#givesBack !== null) clearInterval(this.#givesBack);
+    this.tell(true, null);
+    this.#closePort();
+  }
+
+  #closePort(): void {
+    if (this.#isOver && this.#port.isEmpty) this.#port.close();
   }
 
   /** Whoever asks is told; without being asked only what is new. */

@@ -1,0 +1,200 @@
+/**
+ * Gives: a way for sockets between two loops of this process. What is sent arrives as another descriptor of the same socket, so
+ *        each loop closes its own without the peer hearing of it.
+ *
+ * Threads of Node cannot send each other sockets, but processes can, and a pipe made for that may as well have both of its
+ * ends here. A socket is one byte with a descriptor attached; one that has arrived is acknowledged by a byte, and only then
+ * closed where it came from: what was not acknowledged when the other loop ends is still whole here.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** What Node keeps behind a socket or a server. It is not public, and the same in all versions that Fluxion runs on. */
+export interface Handle {
+  readonly fd: number;
+  readonly onconnection?: (status: number, client?: Handle) => void;
+  close(): void;
+  unref(): void;
+  readStart(): number;
+  readStop(): number;
+}
+
+interface Pipe extends Handle {
+  pendingHandle?: Handle | null;
+  onread: (bytes: ArrayBuffer | undefined) => void;
+  open(fd: number): number;
+  connect(request: object, file: string): number;
+  writeLatin1String(request: object, text: string, handle?: Handle): number;
+}
+
+interface Request {
+  handle?: Handle;
+  oncomplete?: (status: number) => void;
+}
+
+interface Classes {
+  readonly Pipe: new (kind: number) => Pipe;
+  readonly Connecting: new () => Request;
+  readonly Writing: new () => Request;
+}
+
+/** What a socket is: a listening one, a connection that nobody has read from, one between two requests. */
+export type Parcel = 'l' | 'n' | 'i';
+
+export interface HandlePortEvents {
+  received(handle: Handle, what: Parcel): void;
+  /** The other end is no more. */
+  closed(): void;
+}
+
+/** A pipe that carries handles. */
+const IPC = 2;
+const ACKNOWLEDGED = 'a';
+
+// As they were before start-up: the firewall stands before them later.
+const { Socket } = net;
+const { connect } = Socket.prototype;
+
+export class HandlePort {
+  readonly #pipe: Pipe;
+  readonly #writing: Classes['Writing'];
+  readonly #events: HandlePortEvents;
+  /** In the order in which they were sent, which is the one in which they arrive. */
+  readonly #sent: ((hasArrived: boolean) => void)[] = [];
+  #isOver = false;
+
+  private constructor(pipe: Pipe, writing: Classes['Writing'], events: HandlePortEvents) {
+    this.#pipe = pipe;
+    this.#writing = writing;
+    this.#events = events;
+    pipe.onread = (bytes) => this.#read(bytes);
+    pipe.readStart();
+    pipe.unref();
+  }
+
+  /** One end of a new pair; `fd`: the other end, for exactly one `open` on another loop. */
+  static async make(events: HandlePortEvents): Promise<{ readonly port: HandlePort; readonly fd: number }> {
+    const { Pipe, Connecting, Writing } = (classes ??= findClasses());
+    const folder = mkdtempSync(path.join(tmpdir(), 'fluxion-'));
+    const server = net.createServer();
+    try {
+      const file = path.join(folder, 'pipe');
+      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(file, resolve));
+      const other = new Promise<Handle>((resolve, reject) => {
+        Object.assign(handleOf(server) ?? {}, {
+          onconnection: (status: number, client?: Handle) =>
+            client === undefined ? reject(new Error(`no pipe: ${status}`)) : resolve(client),
+        });
+      });
+      const pipe = new Pipe(IPC);
+      const request = new Connecting();
+      const connected = new Promise<void>((resolve, reject) => {
+        request.oncomplete = (status) => (status === 0 ? resolve() : reject(new Error(`no pipe: ${status}`)));
+      });
+      const status = pipe.connect(request, file);
+      if (status !== 0 && status !== undefined) throw new Error(`no pipe: ${status}`);
+      const [end] = await Promise.all([other, connected]);
+      // Closed by the loop that opens it; closed here, it might be another one's by then.
+      kept.push(end);
+      return { port: new HandlePort(pipe, Writing, events), fd: end.fd };
+    } finally {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** The other end of a pair that another loop has made. */
+  static open(fd: number, events: HandlePortEvents): HandlePort {
+    const { Pipe, Writing } = (classes ??= findClasses());
+    const pipe = new Pipe(IPC);
+    pipe.open(fd);
+    return new HandlePort(pipe, Writing, events);
+  }
+
+  /** `done`: the other loop has it, so this one's is to be closed; or it never will, and nothing has happened to it. */
+  send(handle: Handle, what: Parcel, done: (hasArrived: boolean) => void): void {
+    if (this.#isOver) return done(false);
+    this.#sent.push(done);
+    if (!this.#write(what, handle)) this.close();
+  }
+
+  /** All that was sent has arrived. */
+  get isEmpty(): boolean {
+    return this.#sent.length === 0;
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#pipe.close();
+    for (const done of this.#sent.splice(0)) done(false);
+    this.#events.closed();
+  }
+
+  #write(text: string, handle?: Handle): boolean {
+    const request = new this.#writing();
+    request.handle = this.#pipe;
+    request.oncomplete = (status) => {
+      if (status !== 0) this.close();
+    };
+    return this.#pipe.writeLatin1String(request, text, handle) === 0;
+  }
+
+  /** The byte that a descriptor hangs on is the last of what is read with it. */
+  #read(bytes: ArrayBuffer | undefined): void {
+    const handle = this.#pipe.pendingHandle ?? null;
+    this.#pipe.pendingHandle = null;
+    if (bytes === undefined) return this.close();
+    const text = String.fromCharCode(...new Uint8Array(bytes));
+    const arrived = handle === null ? text.length : text.length - 1;
+    for (const done of this.#sent.splice(0, arrived)) done(true);
+    if (handle === null) return;
+    if (!this.#write(ACKNOWLEDGED)) return this.close();
+    const what = text.at(-1);
+    if (what === 'l' || what === 'n' || what === 'i') this.#events.received(handle, what);
+  }
+}
+
+const kept: Handle[] = [];
+
+export function handleOf(owner: object): Handle | null {
+  const handle: unknown = Reflect.get(owner, '_handle');
+  return isHandle(handle) ? handle : null;
+}
+
+function isHandle(value: unknown): value is Handle {
+  return typeof value === 'object' && value !== null && 'fd' in value && typeof value.fd === 'number';
+}
+
+let classes: Classes | null = null;
+
+/** Sockets show them: one that connects to nothing, and one that has a handle of ours in the place of Node's. */
+function findClasses(): Classes {
+  const file = path.join(tmpdir(), 'fluxion-nobody-listens-here');
+  const lone = new Socket();
+  lone.on('error', () => {});
+  Reflect.apply(connect, lone, [{ path: file }]);
+  const { constructor: pipe } = Object(Reflect.get(lone, '_handle'));
+  lone.destroy();
+  const connecting = requestOf((socket) => void Reflect.apply(connect, socket, [{ path: file }]));
+  const writing = requestOf((socket) => void socket.write('x'));
+  return { Pipe: pipe, Connecting: connecting, Writing: writing } as Classes;
+}
+
+function requestOf(act: (socket: net.Socket) => void): unknown {
+  let found: unknown = null;
+  const nothing = (): number => 0;
+  const take = (request: object): number => {
+    found = request.constructor;
+    return 0;
+  };
+  const asks = { connect: take, writeLatin1String: take, writeUtf8String: take, writeBuffer: take };
+  const handle = { ...asks, close: nothing, ref: nothing, unref: nothing, readStart: nothing, readStop: nothing };
+  const socket = new Socket({ handle, readable: false, writable: true } as net.SocketConstructorOpts);
+  socket.on('error', () => {});
+  act(socket);
+  if (typeof found !== 'function') throw new Error('this version of Node keeps its sockets otherwise');
+  return found;
+}
