@@ -25,7 +25,7 @@ export interface Part {
   readonly segment: number;
   /** For a rest: the await that it stands behind. */
   readonly cut: AwaitCut | null;
-  readonly streams: PartStream[];
+  streams: PartStream[];
   /** The first stream that leads to it; null for main, and for what nothing leads to. */
   entry: PartStream | null;
   /** Functions whose code runs as part of it (the segment in which they begin, 0 but for a rest's own). */
@@ -349,6 +349,7 @@ class Cutter {
     this.#outsiders = this.#outsidersPart(outsiders);
     this.#connectOutsiders(this.#outsiders);
     for (const part of this.#list) {
+      part.streams = part.streams.slice();
       for (const stream of part.streams) {
         for (const to of stream.to) (this.#list[to] as Part).entry ??= stream;
       }

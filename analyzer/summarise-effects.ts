@@ -114,6 +114,8 @@ class Summariser {
       }
       for (const fn of functions) this.#lookAt(fn, true);
     }
+    // A list that has grown keeps room for many more.
+    for (const [value, others] of this.#aliases) this.#aliases.set(value, others.slice());
   }
 
   /** Values move forwards in the source but for loops, hoisting and recursion: steps are repeated until nothing moves. */

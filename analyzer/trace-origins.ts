@@ -62,6 +62,7 @@ export function traceOrigins(graph: ModuleGraph, models: Models, budget: Budget,
   new Solver(flow, found, precision).solve(graph);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
+  found.called.clear();
   for (const sets of [held, found.callees, found.inPlaceCallees]) sets.share();
   return {
     tokens,

@@ -43,7 +43,7 @@ export class CellTable {
     this.#lasting = lasting;
     // Start-up goes on behind what it awaits; but what a request runs as well is no start-up.
     this.#startUp = new Set([0, ...flows.behind(0).keys()].filter((part) => !flows.isInRequest(part)));
-    this.#context = { startUp: this.#startUp, touches: new TouchTable() };
+    this.#context = { startUp: this.#startUp, touches: new TouchTable(), indexes: new Map(), hints: new Map() };
     for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
   }
 

@@ -47,12 +47,17 @@ const CHANGED = 4;
 const IS_SERVER = 1 << 6;
 const TRAVELS = 1 << 7;
 const IS_FUNCTION = 1 << 8;
+const IS_INDEXED = 1 << 9;
 
 /** What all cells of a program have in common. */
 export interface CellContext {
   /** Start-up code runs in these parts. */
   readonly startUp: ReadonlySet<PartId>;
   readonly touches: TouchTable;
+  /** Of cells that many parts touch, by their numbers: the touch of each part. */
+  readonly indexes: Map<number, Map<PartId, TouchId>>;
+  /** Of cells without a name, by their numbers. */
+  readonly hints: Map<number, string>;
 }
 
 /** A variable, a field of `this`, or an object that lasts, and who does what to it. There are some hundred thousand. */
@@ -62,15 +67,12 @@ export class Cell implements CellFacts, Group {
   readonly module: number;
   readonly start: number;
   readonly variable: ValueId | null;
-  readonly hint: string;
   readonly declaredBy: readonly PartId[];
   readonly tokens: readonly TokenId[];
   readonly #context: CellContext;
   #flags: number;
   #first: TouchId = NO_TOUCH;
   #last: TouchId = NO_TOUCH;
-  #size = 0;
-  #index: Map<PartId, TouchId> | null = null;
 
   constructor(id: number, facts: CellFacts, context: CellContext) {
     this.id = id;
@@ -78,10 +80,10 @@ export class Cell implements CellFacts, Group {
     this.module = facts.module;
     this.start = facts.start;
     this.variable = facts.variable;
-    this.hint = facts.hint;
     this.declaredBy = facts.declaredBy;
     this.tokens = facts.tokens;
     this.#context = context;
+    if (facts.hint !== facts.name) context.hints.set(id, facts.hint);
     this.#flags =
       origins.indexOf(facts.origin) |
       (requests.indexOf(facts.request) << REQUEST) |
@@ -93,6 +95,10 @@ export class Cell implements CellFacts, Group {
   /** As a group: itself alone. */
   get cells(): readonly Cell[] {
     return [this];
+  }
+
+  get hint(): string {
+    return this.#context.hints.get(this.id) ?? this.name;
   }
 
   get origin(): CellOrigin {
@@ -140,22 +146,27 @@ export class Cell implements CellFacts, Group {
   }
 
   #touchIdOf(part: PartId): TouchId {
-    const { touches } = this.#context;
+    const { touches, indexes } = this.#context;
     if (this.#last === NO_TOUCH) return NO_TOUCH;
     // Parts are looked at one after the other: it is the last one, or most likely none.
     if (touches.partOf(this.#last) === part) return this.#last;
-    if (this.#size > fewTouches) return this.#indexed().get(part) ?? NO_TOUCH;
-    for (let id = this.#first; id !== NO_TOUCH; id = touches.nextOf(id)) if (touches.partOf(id) === part) return id;
+    const index = (this.#flags & IS_INDEXED) === 0 ? undefined : indexes.get(this.id);
+    if (index !== undefined) return index.get(part) ?? NO_TOUCH;
+    let count = 0;
+    for (let id = this.#first; id !== NO_TOUCH; id = touches.nextOf(id)) {
+      if (touches.partOf(id) === part) return id;
+      count++;
+    }
+    if (count > fewTouches) this.#makeIndex();
     return NO_TOUCH;
   }
 
-  #indexed(): Map<PartId, TouchId> {
-    const { touches } = this.#context;
-    if (this.#index === null) {
-      this.#index = new Map();
-      for (let id = this.#first; id !== NO_TOUCH; id = touches.nextOf(id)) this.#index.set(touches.partOf(id), id);
-    }
-    return this.#index;
+  #makeIndex(): void {
+    const { touches, indexes } = this.#context;
+    const index = new Map<PartId, TouchId>();
+    for (let id = this.#first; id !== NO_TOUCH; id = touches.nextOf(id)) index.set(touches.partOf(id), id);
+    indexes.set(this.id, index);
+    this.#flags |= IS_INDEXED;
   }
 
   /** The part's first touch. `name` is what the part knows it by: an import may have another than what it imports. */
@@ -165,8 +176,7 @@ export class Cell implements CellFacts, Group {
     if (this.#last === NO_TOUCH) this.#first = id;
     else touches.link(this.#last, id);
     this.#last = id;
-    this.#size++;
-    this.#index?.set(part, id);
+    if ((this.#flags & IS_INDEXED) !== 0) this.#context.indexes.get(this.id)?.set(part, id);
   }
 
   someTouch(test: (touch: Touch) => boolean): boolean {

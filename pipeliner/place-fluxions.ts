@@ -93,6 +93,7 @@ class Placer {
   readonly #bonds: { readonly left: PartId; readonly right: PartId; readonly name: string }[] = [];
 
   readonly #lateLoads: LateLoads;
+  readonly #texts = new Map<string, string>();
 
   constructor(input: PlacingInput) {
     this.#lateLoads = new LateLoads(input.pipeline);
@@ -107,7 +108,7 @@ class Placer {
 
   placed(): ReadonlyMap<PartId, Placed> {
     for (const own of this.#own.values()) {
-      if (own.placement === 'replicated') own.reasons.unshift(reason(stateless(), null));
+      if (own.placement === 'replicated') own.reasons.unshift(this.#reason(stateless(), null));
       // A list that has grown keeps room for many more.
       own.reasons = own.reasons.slice();
     }
@@ -126,10 +127,10 @@ class Placer {
   }
 
   #lookAt(part: Part): { placement: Placement; reasons: Reason[] } {
-    if (part.kind === 'main') return { placement: 'home', reasons: [reason(startUpCode(), null)] };
+    if (part.kind === 'main') return { placement: 'home', reasons: [this.#reason(startUpCode(), null)] };
     const reasons = this.#obstacles(part);
     if (!this.#input.flows.isInRequest(part.id)) {
-      return { placement: 'home', reasons: [reason(notRequest(this.#describe(part)), null), ...reasons] };
+      return { placement: 'home', reasons: [this.#reason(notRequest(this.#describe(part)), null), ...reasons] };
     }
     return { placement: reasons.length > 0 ? 'home' : 'replicated', reasons };
   }
@@ -154,18 +155,18 @@ class Placer {
     const { facts, source } = this.#input.pipeline;
     switch (kind) {
       case Effect.unknown:
-        return reason(this.#unknownCall(op), source.place(op));
+        return this.#reason(this.#unknownCall(op), source.place(op));
       case Effect.stateful:
-        return reason(
+        return this.#reason(
           hiddenState(isCall(facts.kind.get(op)) ? calleeText(facts, source, op) : source.property(op)),
           source.place(op),
         );
       case Effect.process:
-        return reason(actsOnProcess(calleeText(facts, source, op)), source.place(op));
+        return this.#reason(actsOnProcess(calleeText(facts, source, op)), source.place(op));
       case Effect.opaque:
         // Where no such code stands, the analysis has lost track of what a function changes.
-        if (facts.kind.get(op) !== Op.opaque) return reason(tooEntangled(), source.place(op));
-        return reason(opaqueCode(facts.d.get(op) === Opaque.with ? 'with' : 'eval'), source.place(op));
+        if (facts.kind.get(op) !== Op.opaque) return this.#reason(tooEntangled(), source.place(op));
+        return this.#reason(opaqueCode(facts.d.get(op) === Opaque.with ? 'with' : 'eval'), source.place(op));
       case Effect.load:
         return this.#lateLoad(op);
       default:
@@ -177,7 +178,7 @@ class Placer {
     const { source } = this.#input.pipeline;
     const does = this.#lateLoads.of(op);
     if (does === 'nothing') return null;
-    return reason((does === 'its own' ? loadsLate : changesByLoading)(source.loaded(op)), source.place(op));
+    return this.#reason((does === 'its own' ? loadsLate : changesByLoading)(source.loaded(op)), source.place(op));
   }
 
   /** An object that comes from code that is not read may be held there too: a cache hands out its entries. */
@@ -187,7 +188,7 @@ class Placer {
       const token = origins.tokens.get(id);
       const owner = token.kind === 'external' ? models.unmodelledPackage(token.shape) : null;
       if (id === UNKNOWN || (owner !== null && !models.isModelled(owner)))
-        return reason(changesUnknown(source.changed(change.op)), source.place(change.op));
+        return this.#reason(changesUnknown(source.changed(change.op)), source.place(change.op));
     }
     return null;
   }
@@ -215,8 +216,8 @@ class Placer {
     const variable = pipeline.facts.variables.get(pipeline.graph.aliases.get(of) ?? of);
     if (variable === undefined || variable.owner >= 0) return null;
     if (variable.name === 'process' && this.#concernsProcessAlone(op))
-      return reason(actsOnProcess(pipeline.source.changed(op)), pipeline.source.place(op));
-    return reason(opaqueCode(`changing the global "${variable.name}"`), pipeline.source.place(op));
+      return this.#reason(actsOnProcess(pipeline.source.changed(op)), pipeline.source.place(op));
+    return this.#reason(opaqueCode(`changing the global "${variable.name}"`), pipeline.source.place(op));
   }
 
   /** `process.on('SIGTERM', …)` and `process.exitCode = 1` concern the process, and whoever uses it by name. What packages
@@ -274,7 +275,7 @@ class Placer {
         const op = touch.first(Use.reads);
         if (part === 0 || own === undefined || op === undefined || own.placement === 'home') continue;
         own.placement = 'home';
-        own.reasons.push(reason(source(cell.nameIn(touch) || cell.hint), this.#input.pipeline.source.place(op)));
+        own.reasons.push(this.#reason(source(cell.nameIn(touch) || cell.hint), this.#input.pipeline.source.place(op)));
       }
     }
   }
@@ -317,7 +318,7 @@ class Placer {
     for (const [part, own] of this.#own) {
       if (part === 0) continue;
       own.placement = 'home';
-      own.reasons.unshift(reason(tooEntangled(), null));
+      own.reasons.unshift(this.#reason(tooEntangled(), null));
     }
   }
 
@@ -328,20 +329,21 @@ class Placer {
       const names = decision.group.cells
         .filter((cell) => cell.touchOf(decision.owner) !== undefined)
         .map((cell) => `"${cell.hint}"`);
-      this.#own1(decision.owner, reason(keepsState([...new Set(names)].join(', ')), this.#firstChange(decision)));
+      this.#own1(decision.owner, this.#reason(keepsState([...new Set(names)].join(', ')), this.#firstChange(decision)));
     } else if (decision.kind === 'share') {
-      for (const part of decision.parts) if (part !== 0) this.#addShare(decision, part);
+      const place = this.#firstChange(decision);
+      for (const part of decision.parts) if (part !== 0) this.#addShare(decision, part, place);
     }
   }
 
-  #addShare(decision: Extract<Decision, { kind: 'share' }>, part: PartId): void {
+  #addShare(decision: Extract<Decision, { kind: 'share' }>, part: PartId, place: Place | null): void {
     const listed = this.#listOthers(decision.parts, part);
     const { cells } = decision.group;
     const touched = cells.filter((cell) => cell.touchOf(part) !== undefined);
     const name = (touched.find((cell) => cell.name !== '') ?? touched[0] ?? cells[0])?.hint ?? '';
-    const place = this.#firstChange(decision);
-    if (!decision.perFlow) return this.#own1(part, reason(sharesState(name, listed === '' ? 'itself' : listed), place));
-    this.#own.get(part)?.reasons.push(reason(oneRequest(name, listed), place));
+    if (!decision.perFlow)
+      return this.#own1(part, this.#reason(sharesState(name, listed === '' ? 'itself' : listed), place));
+    this.#own.get(part)?.reasons.push(this.#reason(oneRequest(name, listed), place));
     // A chain of bonds holds as well as one between each two.
     const first = decision.parts.find((other) => other !== 0);
     if (first !== undefined && first !== part) this.#bonds.push({ left: first, right: part, name });
@@ -377,6 +379,17 @@ class Placer {
       }
     }
     return null;
+  }
+
+  #reason({ code, message, lift }: Diagnostic, loc: Place | null): Reason {
+    return { code, message: this.#text(message), loc, lift: this.#text(lift) };
+  }
+
+  /** Many reasons say the same, and a text is held in the pieces that it was put together from until somebody looks at it. */
+  #text(text: string): string {
+    const known = this.#texts.get(text);
+    if (known === undefined) this.#texts.set(text, text);
+    return known ?? text;
   }
 
   #name(part: PartId): string {
@@ -429,7 +442,7 @@ class Placer {
     if (own === undefined || there === undefined || other === 0) return false;
     if (rank[own.placement] >= rank[there.placement]) return false;
     own.placement = 'home';
-    own.reasons.push(reason(boundTo(name, this.#name(other)), null));
+    own.reasons.push(this.#reason(boundTo(name, this.#name(other)), null));
     return true;
   }
 }
@@ -453,7 +466,3 @@ const obstacleCodes = new Set([
   'pipeliner/changes-by-loading',
   'pipeliner/too-entangled',
 ]);
-
-function reason(diagnostic: Diagnostic, loc: Place | null): Reason {
-  return { code: diagnostic.code, message: diagnostic.message, loc, lift: diagnostic.lift };
-}
