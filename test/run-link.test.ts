@@ -269,3 +269,19 @@ test('an app that mounts its routers when its database has answered: they are in
   t.is(runsAway(report, 'get_root'), 20);
   t.is(runsAway(report, 'get_app'), 10);
 });
+
+test('keys that start-up makes within native objects are one for all: no thread with others serves', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'app.js': `${BEGIN}
+        const pair = require('node:crypto').createECDH('prime256v1');
+        pair.generateKeys();
+        app.get('/key', (req, res) => { res.send(pair.getPublicKey('hex')); });
+        ${END}`,
+    },
+    { flags: EAGER.flags },
+  );
+  await app.says(/no further thread can run this app.*ECDH\.generateKeys at .*home made no such random value/);
+  t.is(new Set((await app.many(20, () => '/key')).map(({ text }) => text)).size, 1);
+});
