@@ -108,6 +108,7 @@ class Engine {
       reports: options.report !== null,
       makes: loop.makes,
       fluxionOf: (id) => linker.fluxionOf(id),
+      holds: () => this.#holds(),
     });
     this.#accept = this.#planAccept(manifests);
     const report =
@@ -178,9 +179,19 @@ class Engine {
   #mindUnknownFiles(scripts: Iterable<string>): void {
     const unknown = this.#linker.mindUnknownFiles(scripts);
     if (unknown === null) return;
+    this.#keepHome(`${unknown} was loaded, and the compiler has not seen it`);
+  }
+
+  /** Settings that change where nobody saw it coming: replicas have the old ones. */
+  #holds(): boolean {
+    if (this.#linker.mindSettings()) this.#keepHome('settings of the app have changed since it was linked');
+    return !this.#linker.isAllHome;
+  }
+
+  #keepHome(why: string): void {
     this.#stubs.keepHome();
     this.#accept?.end();
-    this.#log.info(`everything stays on the main thread: ${unknown} was loaded, and the compiler has not seen it`);
+    this.#log.info(`everything stays on the main thread: ${why}`);
   }
 
   /** Does any of them move? */

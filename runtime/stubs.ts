@@ -30,6 +30,8 @@ export interface StubOptions {
   /** For a rest that has to run here after all. */
   readonly makes: ReadonlyMap<string, Make>;
   readonly fluxionOf: (id: string) => LinkFluxion | undefined;
+  /** Asked before anything leaves: what replicas were compared with is still so. */
+  holds(): boolean;
 }
 
 export class Stubs {
@@ -125,7 +127,7 @@ export class Stubs {
   }
 
   #isOffered(slot: LinkedSlot, state: FluxionState): boolean {
-    if (state.staysHome || !this.#options.scheduler.goesAway(state.movable)) return false;
+    if (state.staysHome || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return false;
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     return offer === 'away' || (offer === 'full' && this.#options.overload === '503');
   }
@@ -151,7 +153,7 @@ export class Stubs {
     const [req, res, next] = slot.kind === 'error' ? args.slice(1) : args;
     const call = (): unknown => this.here(state, () => Reflect.apply(slot.fn, self, args));
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
-    if (!this.#options.scheduler.goesAway(state.movable)) return call();
+    if (!this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return call();
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     if (offer === 'full' && this.#options.overload === '503') return refuse(res);
     if (offer !== 'away') return call();
@@ -217,7 +219,7 @@ export class Stubs {
   }
 
   #goesAway(state: FluxionState): boolean {
-    if (!this.#options.scheduler.goesAway(state.movable)) return false;
+    if (!this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return false;
     return this.#options.dispatcher.offer(state, ({ cuts }) => cuts.has(state.fluxion.id)) === 'away';
   }
 

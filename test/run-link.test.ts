@@ -269,3 +269,65 @@ test('an app that mounts its routers when its database has answered: they are in
   t.is(runsAway(report, 'get_root'), 20);
   t.is(runsAway(report, 'get_app'), 10);
 });
+
+test('keys that start-up makes within native objects are one for all: no thread with others serves', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'app.js': `${BEGIN}
+        const pair = require('node:crypto').createECDH('prime256v1');
+        pair.generateKeys();
+        app.get('/key', (req, res) => { res.send(pair.getPublicKey('hex')); });
+        ${END}`,
+    },
+    { flags: EAGER.flags },
+  );
+  await app.says(/no further thread can run this app.*ECDH\.generateKeys at .*home made no such random value/);
+  t.is(new Set((await app.many(20, () => '/key')).map(({ text }) => text)).size, 1);
+});
+
+test('settings that change where the analysis sees nothing of it take everything home, before the next request leaves', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'lib/node_modules/quiet/index.js': `
+        require('node:diagnostics_channel').subscribe('http.server.response.finish', ({ request }) => {
+          if (request.url === '/switch') eval("request.app.set('json spaces', 2)");
+        });`,
+      'lib/quiet.js': "require('quiet');",
+      'app.js': `${BEGIN}
+        require('./lib/quiet');
+        app.get('/switch', (req, res) => { res.send('switched'); });
+        app.get('/json', (req, res) => { res.json({ a: 1 }); });
+        ${END}`,
+    },
+    EAGER,
+  );
+  t.true((await app.many(10, () => '/json')).every(({ text }) => text === '{"a":1}'));
+  await app.get('/switch');
+  t.true((await app.many(10, () => '/json')).every(({ text }) => text === '{\n  "a": 1\n}'));
+  await app.says(/everything stays on the main thread: settings of the app have changed/);
+  const report = await app.report();
+  t.is(fluxionOf(report, 'get_json').runs.home, 10);
+  t.is(runsAway(report, 'get_json'), 10);
+});
+
+test('locals that a handler changes keep home who reads them, and nobody else', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'app.js': `${BEGIN}
+        app.locals.hits = 0;
+        app.get('/hit', (req, res) => { app.locals.hits += 1; res.json(app.locals.hits); });
+        app.get('/root', (req, res) => { res.json(Math.sqrt(Number(req.query.n))); });
+        ${END}`,
+    },
+    EAGER,
+  );
+  const hits = await app.many(20, () => '/hit');
+  t.deepEqual(sorted(hits.map(({ text }) => Number(text))), range(1, 20));
+  t.true((await app.many(20, () => '/root?n=9')).every(({ text }) => text === '3'));
+  const report = await app.report();
+  t.deepEqual(fluxionOf(report, 'get_hit').runs, { home: 20 });
+  t.is(runsAway(report, 'get_root'), 20);
+});

@@ -18,6 +18,7 @@ import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
 import { type Pairs, pairSlots, pathBelow, pathsAbove, remoteKey } from './pair.js';
 import { Reflector } from './reflect.js';
 import { partsOf } from './routers.js';
+import { SettingsWatch } from './settings-watch.js';
 import { Verdicts } from './verdicts.js';
 
 /** What the compiler wrote of the program. */
@@ -77,6 +78,7 @@ export class Linker {
   readonly #servers: Served[] = [];
   readonly #reach: HomeReach | null;
   readonly verdicts: Verdicts;
+  readonly #settings = new SettingsWatch();
   #isAllHome = false;
 
   constructor(options: LinkerOptions) {
@@ -114,6 +116,7 @@ export class Linker {
     const scripts = [...reflector.scripts()];
     reflector.close();
     this.#servers.push({ server, linked, parts: partsOf(server, linked.things), gone: [] });
+    this.#takeSettings();
     return { linked, scripts };
   }
 
@@ -150,9 +153,21 @@ export class Linker {
       served.linked = { root: linked.root, things, slots: all };
       served.parts = partsOf(server, things);
     }
+    this.#takeSettings();
     const scripts = [...reflector.scripts()];
     reflector.close();
     return { added, scripts };
+  }
+
+  #takeSettings(): void {
+    this.#settings.take(this.#servers.flatMap(({ linked }) => [...linked.things.values()]));
+  }
+
+  /** Something of the apps is not what replicas were compared with; from then on nothing moves. */
+  mindSettings(): boolean {
+    if (this.#isAllHome || !this.#settings.hasChanged) return false;
+    this.#isAllHome = true;
+    return true;
   }
 
   /** Code that the compiler has not read may change anything: from then on nothing moves. Gives the first such file. */
@@ -165,6 +180,7 @@ export class Linker {
 
   /** Null where nothing of the program's text, nor of what it runs with, keeps it home. */
   staysBy({ fluxion }: LinkedSlot): string | null {
+    if (this.#settings.hasChanged) return 'settings of the app have changed since it was linked';
     if (this.#isAllHome) return 'a module was loaded that the compiler has not seen';
     return fluxion?.why ?? null;
   }
