@@ -97,3 +97,29 @@ test('code of packages that cannot be read stays unknown', async (t) => {
     t.is(program.fluxions.find(({ id }) => id === 'r')?.placement, 'replicated', code.slice(0, 60));
   }
 });
+
+test('what a model says to hold hidden state is with its owner, and so is what that makes; clients of servers are free', async (t) => {
+  const program = await compileTree(t, {
+    'package.json': '{}',
+    'app.js': `const express = require('express');
+const knex = require('knex')({ client: 'sqlite3', connection: ':memory:' });
+const { Sequelize } = require('sequelize');
+const Stripe = require('stripe');
+const { S3Client, GetObjectCommand } = require('@aws-sdk/client-s3');
+const db = new Sequelize('sqlite::memory:');
+const User = db.define('User', {});
+const stripe = new Stripe('key');
+const s3 = new S3Client({});
+const app = express();
+app.get('/knex', async function knexes(req, res) { res.json(await knex('users').select('name')); });
+app.get('/raw', async function raws(req, res) { res.json(await knex.raw('select 1')); });
+app.get('/user', async function users(req, res) { res.json(await User.findAll()); });
+app.get('/stripe', async function stripes(req, res) { res.json(await stripe.customers.retrieve(req.query.id)); });
+app.get('/s3', async function objects(req, res) { res.json(await s3.send(new GetObjectCommand({ Key: req.query.key }))); });
+app.listen(3000);
+`,
+  });
+  for (const id of ['knexes', 'raws', 'users'])
+    t.is(program.fluxions.find((fluxion) => fluxion.id === id)?.placement, 'home', id);
+  for (const id of ['stripes', 'objects']) t.deepEqual([...new Set(placements(program, id))], ['replicated'], id);
+});
