@@ -98,11 +98,12 @@ test('code of packages that cannot be read stays unknown', async (t) => {
   }
 });
 
-test('what a model says to hold hidden state is with its owner, and so is what that makes; clients of servers are free', async (t) => {
-  const program = await compileTree(t, {
+test('mappers that may have a database in memory are with their owner, and so is what they make; clients of servers are free', async (t) => {
+  const tree = {
     'package.json': '{}',
     'app.js': `const express = require('express');
 const knex = require('knex')({ client: 'sqlite3', connection: ':memory:' });
+const own = require('knex')({ client: class Driver {} });
 const { Sequelize } = require('sequelize');
 const Stripe = require('stripe');
 const { S3Client, GetObjectCommand } = require('@aws-sdk/client-s3');
@@ -116,10 +117,20 @@ app.get('/raw', async function raws(req, res) { res.json(await knex.raw('select 
 app.get('/user', async function users(req, res) { res.json(await User.findAll()); });
 app.get('/stripe', async function stripes(req, res) { res.json(await stripe.customers.retrieve(req.query.id)); });
 app.get('/s3', async function objects(req, res) { res.json(await s3.send(new GetObjectCommand({ Key: req.query.key }))); });
+app.get('/own', async function owned(req, res) { res.json(await own('users')); });
 app.listen(3000);
 `,
-  });
-  for (const id of ['knexes', 'raws', 'users'])
-    t.is(program.fluxions.find((fluxion) => fluxion.id === id)?.placement, 'home', id);
-  for (const id of ['stripes', 'objects']) t.deepEqual([...new Set(placements(program, id))], ['replicated'], id);
+  };
+  const placed = (program: FluxionProgram, ids: readonly string[]): readonly string[] => [
+    ...new Set(ids.flatMap((id) => placements(program, id))),
+  ];
+  const installed = {
+    'node_modules/sqlite3/package.json': '{"name":"sqlite3"}',
+    'node_modules/sqlite3/index.js': 'exports.Database = class {};',
+  };
+  const mayBeInMemory = await compileTree(t, { ...tree, ...installed });
+  t.deepEqual(placed(mayBeInMemory, ['knexes', 'raws', 'users', 'owned']), ['home']);
+  const hasServer = await compileTree(t, tree);
+  t.deepEqual(placed(hasServer, ['knexes', 'raws', 'users', 'stripes', 'objects']), ['replicated']);
+  t.deepEqual(placed(hasServer, ['owned']), ['home']);
 });
