@@ -1,6 +1,7 @@
 /**
  * The phases in order, nothing else: source files in, a program of fluxions out.
  */
+import { findInstalled } from './analyzer/find-installed.js';
 import { findLost } from './analyzer/find-lost.js';
 import { findWantedPackages } from './analyzer/find-wanted-packages.js';
 import { analyze } from './analyzer/index.js';
@@ -32,7 +33,7 @@ export interface CompileOptions {
 export interface Compilation {
   readonly program: FluxionProgram;
   readonly diagnostics: readonly Diagnostic[];
-  /** Folders whose lists of files had a say. */
+  /** Folders whose lists of files had a say, and files for whose being there it was looked. */
   readonly folders: readonly string[];
   /** By name. */
   readonly packages: readonly PackageUse[];
@@ -46,14 +47,15 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
     entry,
     ...(options.config === undefined ? {} : { explicit: options.config }),
   });
-  const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
-  const models = new Models({ packages, globals, byMethodName });
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
   const sources = { entry, cwd, given };
   const withCode = options.code ?? true;
   const graph = loadModules(sources, report);
+  const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
+  const installed = findInstalled(graph.asked, entry);
+  const models = new Models({ packages, globals, byMethodName, isInstalled: installed.has });
   const first = decide(graph, models, withCode);
   // No more than this is kept of the first graph while there is a second.
   const { asked, folders } = graph;
@@ -64,7 +66,7 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const { wanted } = first;
   const known = { isModelled: models.isModelled.bind(models), own: config.models, file: config.file };
   const uses = listPackages({ asked, whole: second.graph, wanted, unread: second.unread }, known);
-  return { program, diagnostics, folders, packages: uses };
+  return { program, diagnostics, folders: [...folders, ...installed.places], packages: uses };
 }
 
 /** Characters that a package may have: where everything is too much, the small ones may do. */

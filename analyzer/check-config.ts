@@ -176,6 +176,18 @@ const rupture = object<Rupture>('an object with "kind" and "callback"', () => ({
   thisIsReceiver: optional(yesOrNo),
 }));
 
+const names = list(
+  'a list of names',
+  where('a name', (value) => typeof value === 'string'),
+);
+const statefulWith: Check = object<NonNullable<Call['statefulWith']>>(
+  'an object with `installed` and `options`',
+  () => ({
+    installed: required(names),
+    options: required(names),
+  }),
+);
+
 const call = object<Call>('an object that says what the call does', () => ({
   ruptures: optional(list('a list of rupture points', rupture)),
   returns: optional(valueRef),
@@ -190,6 +202,7 @@ const call = object<Call>('an object that says what the call does', () => ({
     ),
   ),
   stateful: optional(yesOrNo),
+  statefulWith: optional(statefulWith),
   connects: optional(yesOrNo),
   shared: optional(yesOrNo),
 }));

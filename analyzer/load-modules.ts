@@ -68,6 +68,8 @@ export interface ModuleGraph {
 
 export interface AskedPackage {
   readonly installed: boolean;
+  /** The file that is asked for; null where there is none. */
+  readonly path: string | null;
   /** The first that asks for it; null: a module of the app. */
   readonly by: string | null;
 }
@@ -186,7 +188,8 @@ class Loader {
     if (resolution.kind !== 'package' || resolution.name === by) return;
     const { name, installed } = resolution;
     const known = this.#asked.get(name);
-    if (known === undefined || (known.by !== null && by === null)) this.#asked.set(name, { installed, by });
+    if (known !== undefined && (known.by === null || by !== null)) return;
+    this.#asked.set(name, { installed, by, path: resolution.installed ? resolution.path : null });
   }
 
   #resolve(module: LoweredModule, load: LoadRequest | ExportAll): Resolution {

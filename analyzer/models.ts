@@ -38,6 +38,7 @@ export class Models {
   readonly #calls = new Map<Shape, Call | null>();
   readonly #constructs = new Map<Shape, Call | null>();
   readonly #members = new Map<Shape, Map<string, Shape | null>>();
+  readonly #isInstalled: (owner: string, name: string) => boolean;
   readonly globals: { readonly [name: string]: Member };
   readonly byMethodName: ReadonlyMap<string, Call>;
 
@@ -45,9 +46,12 @@ export class Models {
     readonly packages: readonly PackageModel[];
     readonly globals: { readonly [name: string]: Member };
     readonly byMethodName: ReadonlyMap<string, Call>;
+    /** The package `owner` can load the package `name`. */
+    readonly isInstalled?: (owner: string, name: string) => boolean;
   }) {
     this.globals = options.globals;
     this.byMethodName = options.byMethodName;
+    this.#isInstalled = options.isInstalled ?? (() => true);
     // Later ones win: what the user says of a package replaces what we know of it.
     for (const model of options.packages) this.#packages.set(model.name, model);
     for (const model of this.#packages.values()) {
@@ -227,8 +231,13 @@ export class Models {
   call(shape: Shape, isNew: boolean): Call | null {
     const known = isNew ? this.#constructs : this.#calls;
     let call = known.get(shape);
-    if (call === undefined) known.set(shape, (call = this.#findCall(shape, isNew)));
+    if (call === undefined) known.set(shape, (call = this.#settled(this.#findCall(shape, isNew), shape.package)));
     return call;
+  }
+
+  #settled(call: Call | null, owner: string): Call | null {
+    const isStateful = call?.statefulWith?.installed.some((name) => this.#isInstalled(owner, name));
+    return isStateful === true ? { ...call, stateful: true } : call;
   }
 
   #findCall(shape: Shape, isNew: boolean): Call | null {

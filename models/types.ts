@@ -91,6 +91,9 @@ export interface Call {
   /** It keeps or reads hidden state that all callers share (`uid.next()`): owner only. What such a call makes (a
    *  session middleware with its store, a database in memory) holds that state: who uses it is with the owner. */
   readonly stateful?: boolean;
+  /** As `stateful`, unless none of these packages can be had, and no code is handed over under these names: a mapper is
+   *  `stateful` where it may have a database in memory. */
+  readonly statefulWith?: { readonly installed: readonly string[]; readonly options: readonly string[] };
   /** What it gives, when called again at the start-up of a replica, serves as well as home's (a lazy pool, a client, a
    *  middleware without memory). */
   readonly connects?: boolean;

@@ -97,3 +97,40 @@ test('code of packages that cannot be read stays unknown', async (t) => {
     t.is(program.fluxions.find(({ id }) => id === 'r')?.placement, 'replicated', code.slice(0, 60));
   }
 });
+
+test('mappers that may have a database in memory are with their owner, and so is what they make; clients of servers are free', async (t) => {
+  const tree = {
+    'package.json': '{}',
+    'app.js': `const express = require('express');
+const knex = require('knex')({ client: 'sqlite3', connection: ':memory:' });
+const own = require('knex')({ client: class Driver {} });
+const { Sequelize } = require('sequelize');
+const Stripe = require('stripe');
+const { S3Client, GetObjectCommand } = require('@aws-sdk/client-s3');
+const db = new Sequelize('sqlite::memory:');
+const User = db.define('User', {});
+const stripe = new Stripe('key');
+const s3 = new S3Client({});
+const app = express();
+app.get('/knex', async function knexes(req, res) { res.json(await knex('users').select('name')); });
+app.get('/raw', async function raws(req, res) { res.json(await knex.raw('select 1')); });
+app.get('/user', async function users(req, res) { res.json(await User.findAll()); });
+app.get('/stripe', async function stripes(req, res) { res.json(await stripe.customers.retrieve(req.query.id)); });
+app.get('/s3', async function objects(req, res) { res.json(await s3.send(new GetObjectCommand({ Key: req.query.key }))); });
+app.get('/own', async function owned(req, res) { res.json(await own('users')); });
+app.listen(3000);
+`,
+  };
+  const placed = (program: FluxionProgram, ids: readonly string[]): readonly string[] => [
+    ...new Set(ids.flatMap((id) => placements(program, id))),
+  ];
+  const installed = {
+    'node_modules/sqlite3/package.json': '{"name":"sqlite3"}',
+    'node_modules/sqlite3/index.js': 'exports.Database = class {};',
+  };
+  const mayBeInMemory = await compileTree(t, { ...tree, ...installed });
+  t.deepEqual(placed(mayBeInMemory, ['knexes', 'raws', 'users', 'owned']), ['home']);
+  const hasServer = await compileTree(t, tree);
+  t.deepEqual(placed(hasServer, ['knexes', 'raws', 'users', 'stripes', 'objects']), ['replicated']);
+  t.deepEqual(placed(hasServer, ['owned']), ['home']);
+});

@@ -12,6 +12,7 @@ import type { Origins } from '../trace-origins.js';
 import type { EffectList } from './effect-list.js';
 import type { FunctionValues } from './function-values.js';
 import { Effect, kinds } from './kinds.js';
+import { OwnObjects } from './own-objects.js';
 
 const tooManyTokens = 120;
 
@@ -21,6 +22,7 @@ export class Changes {
   readonly #models: Models;
   readonly #list: EffectList;
   readonly #values: FunctionValues;
+  readonly #own: OwnObjects;
 
   constructor(facts: Facts, origins: Origins, models: Models, list: EffectList, values: FunctionValues) {
     this.#facts = facts;
@@ -28,6 +30,7 @@ export class Changes {
     this.#models = models;
     this.#list = list;
     this.#values = values;
+    this.#own = new OwnObjects(facts);
   }
 
   /** `at` is the op of this function, `op` the one that really does it, perhaps in a callee. */
@@ -58,6 +61,7 @@ export class Changes {
    *  of a module answers for what it holds. For all else the object itself has to. */
   changeObject(kind: number, value: ValueId, op: OpId, at: OpId): void {
     const roots = this.#values.selfOf(value);
+    if (roots.length === 0 && this.#own.has(value, this.#values.fn)) return;
     const given = this.#values.isGivenTo(value, this.#values.fn) && this.#values.entries[this.#values.fn.id] === 0;
     // A parameter may have its default as well, of which no caller knows.
     if (!given || roots.some((root) => this.#values.isOfOuterFunction(root)))

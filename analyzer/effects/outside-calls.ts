@@ -13,6 +13,7 @@ import { type Models, type Ref, registersNothing, type Shape } from '../models.j
 import type { Origins } from '../trace-origins.js';
 import type { Changes } from './changes.js';
 import type { FunctionValues } from './function-values.js';
+import { HiddenState } from './hidden-state.js';
 import { Effect } from './kinds.js';
 
 export class OutsideEffects {
@@ -23,6 +24,7 @@ export class OutsideEffects {
   readonly #models: Models;
   readonly #values: FunctionValues;
   readonly #changes: Changes;
+  readonly #hidden: HiddenState;
 
   constructor(
     facts: Facts,
@@ -38,6 +40,7 @@ export class OutsideEffects {
     this.#models = models;
     this.#values = values;
     this.#changes = changes;
+    this.#hidden = new HiddenState(facts, origins, models);
   }
 
   callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
@@ -48,6 +51,7 @@ export class OutsideEffects {
     }
     let known = isInside;
     let unknown = false;
+    if (this.#usesHidden(op, receiver)) this.#changes.effect(Effect.stateful, -1, op, op);
     for (const id of this.#origins.calleeTokens(op)) {
       const token = this.#origins.tokens.get(id);
       if (token.kind === 'bound' && token.stateful) this.#changes.effect(Effect.stateful, -1, op, op);
@@ -67,6 +71,14 @@ export class OutsideEffects {
       else this.#callUnknown(op, receiver, to);
     }
     if (this.#values.recording && !(isInside && !unknown)) this.#noteExecuted(op);
+  }
+
+  /** What is called, or whose method is, holds state that no variable shows. */
+  #usesHidden(op: OpId, receiver: ValueId): boolean {
+    return (
+      this.#origins.calleeTokens(op).some((id) => this.#hidden.holds(id)) ||
+      this.#origins.tokensOf(receiver).some((id) => this.#hidden.holds(id))
+    );
   }
 
   /** `Object.assign.apply(null, list)`: what is changed is in a list. */

@@ -42,6 +42,7 @@ import { middlewares } from './middleware.js';
 import { mongodb, mongoose } from './mongo.js';
 import { bluebird, expressAsyncHandler, pLimit, pMap, q } from './promises.js';
 import { ioredis, redis } from './redis.js';
+import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
 import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
 import { betterSqlite3, sqlite3 } from './sqlite.js';
@@ -65,6 +66,14 @@ export const packageModels: readonly PackageModel[] = [
   superagent,
   request,
   nodemailer,
+  stripe,
+  openai,
+  awsS3,
+  awsDynamo,
+  awsSes,
+  awsSns,
+  awsSqs,
+  awsPresigner,
   httpProxy,
   httpProxyMiddleware,
   connect,

@@ -1,18 +1,28 @@
 /**
- * Mappers and query builders. They may sit on an SQLite database in memory, of which there is one, so a client
- * is its owner's only; who uses them with a server can say otherwise in a model of their own.
+ * Mappers and query builders. They may sit on an SQLite database in memory, of which there is one: then a client is its owner's
+ * only. Where no such database is installed they have a server, and a pool that opens when it is first used.
  */
-import { chained, each, post, promising, pure, values, withDefault } from '../build.js';
+import { chained, each, listed, post, promising, pure, values, withDefault } from '../build.js';
 import type { Call, PackageModel } from '../types.js';
 
 const does = ['network'] as const;
 
+const IN_MEMORY =
+  listed(`sqlite3 better-sqlite3 @vscode/sqlite3 libsql @libsql/client @libsql/sqlite3 @libsql/knex-libsql
+  @electric-sql/pglite knex-pglite pg-mem sql.js node-sqlite3-wasm duckdb @duckdb/node-api mock-knex knex-mock-client sequelize-mock`);
+const mapper = (type: string): Call => ({
+  returns: type,
+  keeps: [-1],
+  connects: true,
+  statefulWith: { installed: IN_MEMORY, options: ['client', 'dialect', 'dialectModule'] },
+});
+
 export const sequelize = {
   name: 'sequelize',
   module: {
-    construct: { returns: 'sequelize.Sequelize', keeps: [-1], stateful: true },
+    construct: mapper('sequelize.Sequelize'),
     members: {
-      Sequelize: { construct: { returns: 'sequelize.Sequelize', keeps: [-1], stateful: true } },
+      Sequelize: { construct: mapper('sequelize.Sequelize') },
       ...values('DataTypes Op QueryTypes Model'),
     },
   },
@@ -66,8 +76,8 @@ const BUILDING: Call = { returns: 'this', mutates: ['this'], keeps: [-1] };
 export const knex = {
   name: 'knex',
   module: withDefault({
-    call: { returns: 'knex.Knex', keeps: [-1], stateful: true },
-    members: { knex: { call: { returns: 'knex.Knex', keeps: [-1], stateful: true } } },
+    call: mapper('knex.Knex'),
+    members: { knex: { call: mapper('knex.Knex') } },
   }),
   types: {
     Knex: {

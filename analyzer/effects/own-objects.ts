@@ -1,0 +1,40 @@
+/**
+ * Reads: facts.
+ * Gives: variables which no other function names, and that hold nothing but objects which the same call of their function has made: `const found = []; … found.push(x)`.
+ *
+ * To change such an object is to change nothing that anybody else has by then: a function without `await` or `yield` runs in one piece,
+ * and where it has put the object somewhere before, it has changed that place, which says so itself.
+ */
+import { type Facts, type FunctionFact, FunctionFlag, Op, type ValueId } from '../facts.js';
+
+export class OwnObjects {
+  readonly #facts: Facts;
+  /** By variable: the function that made all that it holds; -1 where there is no such function. */
+  #makers: Map<ValueId, number> | null = null;
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  has(variable: ValueId, fn: FunctionFact): boolean {
+    if ((fn.flags & (FunctionFlag.async | FunctionFlag.generator)) !== 0) return false;
+    this.#makers ??= this.#findMakers();
+    return this.#makers.get(variable) === fn.id;
+  }
+
+  #findMakers(): Map<ValueId, number> {
+    const facts = this.#facts;
+    const made = new Map<ValueId, number>();
+    for (const seed of facts.seeds) if (seed.kind === 'object' && seed.fn !== 0) made.set(seed.value, seed.fn);
+    const makers = new Map<ValueId, number>();
+    for (let op = 0; op < facts.kind.length; op++) {
+      if (facts.kind.get(op) !== Op.copy) continue;
+      const [from, to] = [facts.a.get(op), facts.b.get(op)];
+      const maker = made.get(from);
+      // Listed are variables that other functions name as well: these may be parts of one flow.
+      const isOwn = maker !== undefined && maker === facts.owner.get(op) && facts.variables.ownerOf(to) === undefined;
+      makers.set(to, isOwn && (makers.get(to) ?? maker) === maker ? maker : -1);
+    }
+    return makers;
+  }
+}
