@@ -254,6 +254,8 @@ class Engine {
         took: () => this.#dispatcher.pump(),
         gone: (replica) => this.#gone(replica),
         gaveUp: (reason) => this.#gaveUp(reason),
+        leaves: (replica) => this.#accept?.leaves(replica) ?? true,
+        stays: (replica) => this.#accept?.stays(replica),
         decided: (what, why) => this.#decided(what, why),
         weigh: options.report === null ? null : (message) => this.#weigh(message),
       },

@@ -99,7 +99,9 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   if (runOptions.record !== null) recordTo(runOptions.record);
   if (runOptions.placement === 'loopback') loopBack(runOptions);
   const aside = whyAside(given, runOptions);
-  if (aside !== null) compiled.say('info', `all of it stays on the main thread: ${aside}`, runOptions.logLevel);
+  // Why it was not compiled has been said.
+  if (aside !== null && (given !== null || isHome(runOptions)))
+    compiled.say('info', `all of it stays on the main thread: ${aside}`, runOptions.logLevel);
   if (aside !== null && runOptions.report === null) return;
   const prepared = aside === null ? given : null;
   const engine: typeof import('./load-engine.cjs') = require('./load-engine.cjs');
