@@ -36,7 +36,8 @@ Usage: fluxion run [flags] <entry> [arguments of the app]
 <entry> is a file for node, a folder written by "fluxion compile -o", or a program in the fluxional language (.flx).
 
 Flags, before the entry; each can be given as an environment variable of its name, as FLUXION_THREADS:
-  --threads <n>         how many threads beside the main one, at most; auto, as many as there are cores, if not given
+  --threads <n>         how many threads beside the main one, at most; auto, as many as there are cores if more
+                        than one, if not given
   --placement <where>   auto: what is worth it leaves the main thread; eager: all that may; home: nothing;
                         loopback: nothing, but every handler is called as if it had
   --config <file>       configuration to use, instead of fluxion.config.js beside package.json

@@ -144,4 +144,4 @@ function say(level: LogLevel, text: string, wanted: LogLevel): void {
   }
 }
 
-export = { prepare };
+export = { prepare, say };

@@ -5,13 +5,13 @@
  *     a server listens ─> link ─> stubs ─> (auto: a handler is found heavy) ─> replicas ─> dispatch
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import os from 'node:os';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import timers from 'node:timers';
 import type { StartManifest } from '../flx/run-manifest.js';
 import { AcceptPlan } from './accept/plan.js';
 import { decode } from './codec.js';
+import cores from './cores.cjs';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import type { Recorder } from './firewall/startup-record.cjs';
@@ -22,7 +22,7 @@ import { Log } from './log.js';
 import type { ReplicaSetup, ToHome } from './messages.js';
 import { OwnerRuns } from './owner-runs.js';
 import { type ReadyReplica, type Replica, Replicas } from './replicas.js';
-import { Counts, Report } from './report.js';
+import { Counts, Report, type ReportedState } from './report.js';
 import { divergenceText, lookAfterRequest, Sanitizer } from './sanitize.js';
 import { Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
@@ -37,6 +37,8 @@ const { setInterval } = timers;
 export interface EngineContext {
   /** Null where nothing may move: there is only something to report then. */
   readonly prepared: { readonly folder: string; readonly manifest: StartManifest } | null;
+  /** Why nothing is to be gained from other threads, as far as that was known before the app began. */
+  readonly aside: string | null;
   readonly options: RunOptions;
   readonly loop: SwitchableLoop;
   readonly recorder: Recorder | null;
@@ -75,6 +77,9 @@ class Engine {
   readonly #report: Report | null;
   #hadReplica = false;
   #watchesLoads = false;
+  /** Something that the servers call may leave. */
+  #mayGain = false;
+  #gaveUpBy: string | null = null;
 
   constructor(context: EngineContext) {
     this.#context = context;
@@ -112,9 +117,7 @@ class Engine {
     });
     this.#accept = this.#planAccept(manifests);
     const report =
-      options.report === null
-        ? null
-        : new Report(options.report, this.#counts, () => linker.verdicts.report(), this.#log);
+      options.report === null ? null : new Report(options.report, this.#counts, () => this.#state(), this.#log);
     this.#report = report;
     drainOnSignals({
       servers: () => this.#listening,
@@ -149,6 +152,7 @@ class Engine {
   }
 
   #somethingMoves(): void {
+    this.#mayGain = true;
     if (!this.#watchesLoads) watch.watchLoads((file) => this.#mindUnknownFiles([file]));
     this.#watchesLoads = true;
     if (this.#context.options.placement === 'eager') this.#replicas.want();
@@ -167,6 +171,19 @@ class Engine {
     }
     this.#log.info(`routes have changed: ${added.length} new functions, ${moving} of them may leave the main thread`);
     this.#dispatcher.pump();
+  }
+
+  #state(): ReportedState {
+    return { aside: this.#aside(), link: this.#linker.verdicts.report() };
+  }
+
+  /** Why nothing is gained from other threads; null where something is, or may be. */
+  #aside(): string | null {
+    if (this.#context.aside !== null) return this.#context.aside;
+    if (this.#gaveUpBy !== null && this.#replicas.list().length === 0) return this.#gaveUpBy;
+    if (this.#linker.isAllHome) return 'a module was loaded that the compiler has not seen';
+    if (!this.#mayGain) return 'nothing that its servers call may leave';
+    return this.#replicas.expectsMore ? null : 'nothing has cost as much yet as a message to another thread';
   }
 
   /** Nothing more is to be found out about what may move. */
@@ -233,7 +250,7 @@ class Engine {
 
   #makeReplicas(): Replicas {
     const { options, env } = this.#context;
-    const threads = options.threads === 'auto' ? os.availableParallelism() : options.threads;
+    const threads = options.threads === 'auto' ? cores.cores() : options.threads;
     return new Replicas({
       pool: () => this.#makePool(env),
       setup: () => this.#setup(),
@@ -248,6 +265,8 @@ class Engine {
         took: () => this.#dispatcher.pump(),
         gone: (replica) => this.#gone(replica),
         gaveUp: (reason) => this.#gaveUp(reason),
+        leaves: (replica) => this.#accept?.leaves(replica) ?? true,
+        stays: (replica) => this.#accept?.stays(replica),
         decided: (what, why) => this.#decided(what, why),
         weigh: options.report === null ? null : (message) => this.#weigh(message),
       },
@@ -382,6 +401,9 @@ class Engine {
     const consequence =
       others === 0 ? 'which serves alone' : `and ${others} other that there ${others === 1 ? 'is' : 'are'}`;
     const text = `no further thread can run this app beside the main one, ${consequence}: ${reason}`;
+    this.#gaveUpBy = `no other thread can run it: ${reason}`;
+    // What nobody else will ever run need not be measured.
+    if (others === 0) this.#stubs.keepHome();
     if (this.#hadReplica) this.#log.warn(text);
     else this.#log.info(text);
     this.#linked();

@@ -10,6 +10,7 @@
  */
 import process from 'node:process';
 import timers from 'node:timers';
+import callSites from './firewall/call-site.cjs';
 
 const { getActiveResourcesInfo } = process;
 
@@ -37,13 +38,15 @@ export class Leaving {
   /** Looked up through a getter, which gives the method as it is: nothing shows in stack traces. */
   #watch(prototype: object): void {
     let unref: unknown = Reflect.get(prototype, 'unref');
+    const give = (): unknown => {
+      // Node's own, and ours, end with the thread as they should.
+      this.#hasLooseTimers ||= callSites.readCallSite(give).at !== null;
+      return unref;
+    };
     Object.defineProperty(prototype, 'unref', {
       configurable: true,
       enumerable: true,
-      get: () => {
-        this.#hasLooseTimers = true;
-        return unref;
-      },
+      get: give,
       set(this: object, value: unknown) {
         if (this === prototype) unref = value;
         else Object.defineProperty(this, 'unref', { value, writable: true, enumerable: true, configurable: true });

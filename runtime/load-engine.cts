@@ -12,10 +12,13 @@ import type { EngineContext } from './engine.js' with { 'resolution-mode': 'impo
 import type { RunOptions } from './types.js' with { 'resolution-mode': 'import' };
 
 import cache = require('./cache.cjs');
+import compiled = require('./compiled.cjs');
 import firstWork = require('./first-work.cjs');
 import watcher = require('./watch-servers.cjs');
 
 const { setImmediate, setTimeout } = timers;
+
+type Engine = typeof import('./engine.js');
 
 /** What an app does right after it has begun to listen is start-up, too. */
 const START_UP_ENDS_MS = 100;
@@ -41,20 +44,26 @@ function loadWhenOfUse(context: EngineContext, loaded: () => void): void {
     listening.push(each);
     if (!isFirst) return;
     isFirst = false;
-    if (isUrgent(options)) void load(import('./engine.js'));
-    else loop.noticed(firstWork.awaitWork(() => void load(importInSlices())));
+    if (isUrgent(options)) void load(() => import('./engine.js'));
+    else loop.noticed(firstWork.awaitWork(() => void load(importInSlices)));
     setTimeout(() => {
       recorder?.stop();
       if (prepared !== null) cache.markUsed(prepared.folder);
     }, START_UP_ENDS_MS).unref();
   });
 
-  async function load(imported: Promise<typeof import('./engine.js')>): Promise<void> {
-    const engine = await imported;
+  async function load(importEngine: () => Promise<Engine>): Promise<void> {
+    // Not before: that takes a look at files.
+    const cores: typeof import('./cores.cjs') = require('./cores.cjs');
+    const limited = prepared === null ? null : cores.oneCore(options);
+    if (limited !== null) compiled.say('info', `all of it stays on the main thread: ${limited}`, options.logLevel);
+    if (limited !== null && options.report === null) return;
+    const engine = await importEngine();
     loaded();
+    const given = limited === null ? context : { ...context, prepared: null, aside: limited };
     serve = ({ server, early, note }) => {
       server.off('request', note);
-      engine.serve(server, context, early);
+      engine.serve(server, given, early);
     };
     for (const each of listening.splice(0)) if (each.server.listening || isUrgent(options)) serve(each);
   }
@@ -67,7 +76,7 @@ function isUrgent({ report, placement, accept, sanitize, logLevel }: RunOptions)
 }
 
 /** Requests are answered in between: all at once takes some tens of milliseconds. */
-async function importInSlices(): Promise<typeof import('./engine.js')> {
+async function importInSlices(): Promise<Engine> {
   const slices = [
     () => import('./codec.js'),
     () => import('./link/compare.js'),

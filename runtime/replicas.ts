@@ -8,10 +8,10 @@
  */
 import timers from 'node:timers';
 import { Channel } from './bus.js';
+import { FollowLoad } from './follow-load.js';
 import type { Log } from './log.js';
 import type { ReplicaSetup, ReplicaStarted, ToHome, ToReplica } from './messages.js';
 import type { Thread, ThreadPool } from './pool.js';
-import { ReplicaCount } from './replica-count.js';
 import type { Target } from './scheduler.js';
 import { packMessage, unpackMessage } from './wire.js';
 
@@ -26,12 +26,6 @@ const MOST_FAILED_STARTS = 3;
 const SOON_MS = 2_000;
 const LONGEST_PAUSE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
-/** How busy they are is looked at more seldom when there is next to nothing to do. */
-const COUNT_EVERY_MS = 100;
-const COUNT_IDLE_EVERY_MS = 500;
-const IDLE = 0.02;
-/** What a replica cannot leave behind may be there for long. */
-const ASK_AGAIN_MS = 60_000;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /** So many runs may wait in a replica's own queue, by what one costs: enough to keep it busy until more can come, and few
@@ -53,6 +47,10 @@ export interface ReplicaEvents {
   gone(replica: Replica): void;
   /** No other replica will ever be there. */
   gaveUp(reason: string): void;
+  /** It is to end; true when it serves no connections any more. Asked again and again until then. */
+  leaves(replica: Replica): boolean;
+  /** It does not end after all. */
+  stays(replica: Replica): void;
   /** It was decided how many there are to be. */
   decided(what: string, why: string): void;
   /** Of each message both ways; null where nobody wants to know. */
@@ -79,12 +77,8 @@ export class Replica implements Target {
   /** Heap and buffers of its thread, in bytes. */
   memory = 0;
   isEnding = false;
-  /** It has served connections: home does not know what its clients go on to do with them. */
-  hasAccepted = false;
   /** It is not asked to end before this time. */
   staysUntil = 0;
-  /** It was asked whether it may end, and has not answered. */
-  isAsked = false;
   isRetired = false;
   /** For how long it had been busy when that was last looked at. */
   busyMs = 0;
@@ -104,6 +98,13 @@ export class Replica implements Target {
     if (!this.isReady || this.suspect !== null || this.channel.isFull) return false;
     const depth = DEPTHS.find(({ fromMs }) => costMs >= fromMs)?.depth ?? 1;
     return this.sent - this.begun < depth;
+  }
+
+  /** Its thread ends, and nobody takes its place. */
+  retire(): void {
+    this.isRetired = true;
+    this.isEnding = true;
+    this.thread.close();
   }
 
   /** Nothing is running here that might be what another replica died of. */
@@ -128,9 +129,7 @@ export class Replicas {
   #named = 0;
   #lastLook = performance.now();
   /** Null where all are started at once, and stay. */
-  readonly #count: ReplicaCount | null;
-  readonly #waiting: () => number;
-  #counted = { at: 0, home: performance.eventLoopUtilization() };
+  readonly #load: FollowLoad | null;
 
   constructor(options: {
     readonly pool: () => Promise<ThreadPool>;
@@ -150,8 +149,16 @@ export class Replicas {
     this.#log = options.log;
     this.#wanted = options.threads;
     this.#maxBlockMs = options.maxBlockMs;
-    this.#count = options.allAtOnce ? null : new ReplicaCount(options.threads);
-    this.#waiting = options.waiting;
+    this.#load = options.allAtOnce
+      ? null
+      : new FollowLoad({
+          most: options.threads,
+          ready: () => this.#all,
+          starting: () => this.#starting,
+          waiting: options.waiting,
+          start: (count, why) => this.#startMore(count, why),
+          events: options.events,
+        });
   }
 
   list(): readonly Replica[] {
@@ -168,10 +175,9 @@ export class Replicas {
     if (this.#isWanted || this.#isOver) return;
     this.#isWanted = true;
     setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    if (this.#count === null) return this.#startMore(this.#wanted, 'all are wanted at once');
+    if (this.#load === null) return this.#startMore(this.#wanted, 'all are wanted at once');
     this.#startMore(1, 'something may run elsewhere');
-    this.#counted = { at: performance.now(), home: performance.eventLoopUtilization() };
-    this.#countLater(this.#count, COUNT_EVERY_MS);
+    this.#load.begin();
   }
 
   #startMore(count: number, why: string): void {
@@ -203,7 +209,7 @@ export class Replicas {
         replica.heard = performance.now();
         if (message.kind === 'ready') this.#ready(replica, message);
         else if (message.kind === 'gave-up') this.#giveUp(message.reason);
-        else if (message.kind === 'may-retire') this.#mayRetire(replica, message.holds);
+        else if (message.kind === 'may-retire') this.#load?.mayRetire(replica, message.holds);
         else this.#events.received(replica, message);
       },
       took: () => this.#events.took(replica),
@@ -261,6 +267,7 @@ export class Replicas {
   #giveUp(reason: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#load?.end();
     this.#events.gaveUp(reason);
     if (this.#all.length === 0) void this.#pool().then((pool) => pool.close());
   }
@@ -269,68 +276,17 @@ export class Replicas {
     replica.isReady = false;
     replica.isEnding = true;
     this.#all = this.#all.filter((each) => each !== replica);
+    this.#load?.gone(replica);
     // One that nobody had asked for anything ended by itself, and so may the next.
     const hasFailed = replica.active === 0 && performance.now() - replica.since < SOON_MS;
     this.#events.gone(replica);
+    if (replica.isRetired) this.#events.decided(`${replica.id} has ended`, 'nothing was left there');
     if (this.#isOver || replica.isRetired) return;
     this.#starting++;
     if (hasFailed) return this.#again(`${replica.id} ended by itself soon after its start`);
     this.#failedStarts = 0;
     this.#starting--;
     this.#start();
-  }
-
-  // --- how many -------------------------------------------------------------------------------------------------------
-
-  #countLater(count: ReplicaCount, ms: number): void {
-    setTimeout(() => {
-      if (!this.#isOver) this.#countLater(count, this.#countNow(count) ? COUNT_IDLE_EVERY_MS : COUNT_EVERY_MS);
-    }, ms).unref();
-  }
-
-  /** Is there next to nothing to do? */
-  #countNow(count: ReplicaCount): boolean {
-    const now = performance.now();
-    const since = Math.max(1, now - this.#counted.at);
-    const home = performance.eventLoopUtilization(this.#counted.home).utilization;
-    this.#counted = { at: now, home: performance.eventLoopUtilization() };
-    const replicas = this.#all.map((replica) => {
-      const busyMs = replica.thread.busyMs();
-      const share = Math.min(1, (busyMs - replica.busyMs) / since);
-      replica.busyMs = busyMs;
-      return share;
-    });
-    const waiting = this.#waiting();
-    const decision = count.look(now, { home, replicas, starting: this.#starting, waiting });
-    if (decision.kind === 'start') this.#startMore(decision.count, decision.why);
-    if (decision.kind === 'retire') this.#retireOne(now, decision.why);
-    return waiting === 0 && home < IDLE && replicas.every((busy) => busy < IDLE);
-  }
-
-  #retireOne(now: number, why: string): void {
-    const may = this.#all.filter((each) => each.isQuiet && each.active === 0 && !each.hasAccepted && !each.isAsked);
-    const replica = may.findLast(({ staysUntil }) => staysUntil <= now);
-    if (replica === undefined || this.#all.length < 2) return;
-    this.#events.decided(`${replica.id} is to end`, why);
-    // Nothing is sent there until it has answered.
-    replica.isReady = false;
-    replica.isAsked = true;
-    replica.channel.send({ kind: 'retire' });
-  }
-
-  #mayRetire(replica: Replica, holds: string | null): void {
-    replica.isAsked = false;
-    if (replica.isEnding) return;
-    if (holds !== null) {
-      replica.isReady = true;
-      replica.staysUntil = performance.now() + ASK_AGAIN_MS;
-      this.#events.decided(`${replica.id} stays`, `something is left there: ${holds}`);
-      this.#events.took(replica);
-      return;
-    }
-    replica.isRetired = true;
-    replica.isEnding = true;
-    replica.thread.close();
   }
 
   /** A loop that computes answers nothing, and neither does one that will never come back. */

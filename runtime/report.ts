@@ -41,6 +41,13 @@ export interface Decision {
   readonly why: string;
 }
 
+/** What others know when the report is written. */
+export interface ReportedState {
+  /** Why nothing is gained from other threads; null where something is, or may be. */
+  readonly aside: string | null;
+  readonly link: LinkReport | null;
+}
+
 /** The last ones tell how it got to be as it is. */
 const MOST_DECISIONS = 100;
 
@@ -108,7 +115,7 @@ export class Counts {
     if (this.#decisions.length > MOST_DECISIONS) this.#decisions.shift();
   }
 
-  print(link: LinkReport | null): string {
+  print({ aside, link }: ReportedState): string {
     for (const id of this.#gauges.keys()) this.#measure(id);
     const loops = [...this.#loops.values()].map((loop) => ({
       ...loop,
@@ -119,7 +126,7 @@ export class Counts {
     const fluxions = [...this.#fluxions.values()].map(({ cpuMs, waitMs, ...rest }) => {
       return { ...rest, cpuMs: round(cpuMs), waitMs: round(waitMs) };
     });
-    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus, decisions: this.#decisions, link }, null, 2)}\n`;
+    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus, decisions: this.#decisions, aside, link }, null, 2)}\n`;
   }
 
   #loop(id: string): LoopCount {
@@ -140,13 +147,13 @@ export class Counts {
 export class Report {
   readonly #file: string;
   readonly #counts: Counts;
-  readonly #link: () => LinkReport | null;
+  readonly #state: () => ReportedState;
   readonly #log: Log;
 
-  constructor(file: string, counts: Counts, link: () => LinkReport | null, log: Log) {
+  constructor(file: string, counts: Counts, state: () => ReportedState, log: Log) {
     this.#file = file;
     this.#counts = counts;
-    this.#link = link;
+    this.#state = state;
     this.#log = log;
     process.on('exit', () => this.write());
     process.on('SIGUSR2', () => this.write());
@@ -156,7 +163,7 @@ export class Report {
     try {
       // Whoever reads it, or kills us meanwhile, finds a whole report.
       const draft = `${this.#file}.${process.pid}`;
-      writeFileSync(draft, this.#counts.print(this.#link()));
+      writeFileSync(draft, this.#counts.print(this.#state()));
       renameSync(draft, this.#file);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -6,6 +6,7 @@
  *     words ─> compiled program ─> registry, texts with cuts, recorder ─> the app ─> it listens ─> engine.ts
  */
 import fs = require('node:fs');
+import os = require('node:os');
 import path = require('node:path');
 import process = require('node:process');
 
@@ -37,17 +38,24 @@ function run(words: readonly string[], own: OwnPlaces): Problem | null {
   const emitted = kind === 'flx' || prepared?.manifest.movable ? (prepared?.emitted ?? new Map()) : new Map();
   // Before the recorder looks at it: replicas are to have the same.
   process.argv.splice(1, process.argv.length - 1, entry, ...read.args);
-  if (isHome(read.options) || prepared?.manifest.movable === false) sayAtHome(read.options.logLevel);
   // Texts with cuts in them ask it, also where nothing will ever leave.
   if (emitted.size > 0) homeLoop.setLoop(homeLoop.makeLoop());
-  spread(isHome(read.options) ? null : prepared, read.options);
+  spread(prepared, read.options);
   home.launch({ emitted, ownFiles: ownFiles(own.starter) });
   return null;
 }
 
-function sayAtHome(level: RunOptions['logLevel'], why = ''): void {
-  if (level === 'info' || level === 'debug')
-    fs.writeSync(2, `fluxion info: all of it stays on the main thread${why}\n`);
+/** Why nothing is to be gained from other threads; null where something may be. */
+function whyAside(prepared: Prepared | null, given: RunOptions): string | null {
+  if (isHome(given)) return 'it was told to stay there';
+  if (prepared === null) return 'the program was not compiled';
+  if (!prepared.manifest.movable) return 'nothing of it may leave; "fluxion explain" says why';
+  const preload = preloads.foreignPreload();
+  if (preload !== null) return `${preload} is loaded before the app`;
+  // What a container may have stands in files, so that is looked at later.
+  if (os.availableParallelism() > 1) return null;
+  const cores: typeof import('./cores.cjs') = require('./cores.cjs');
+  return cores.oneCore(given);
 }
 
 function isHome({ placement, threads }: RunOptions): boolean {
@@ -90,18 +98,20 @@ function entryOf(prepared: Prepared | null): string {
 function spread(given: Prepared | null, runOptions: RunOptions): void {
   if (runOptions.record !== null) recordTo(runOptions.record);
   if (runOptions.placement === 'loopback') loopBack(runOptions);
-  const preload = given?.manifest.movable ? preloads.foreignPreload() : null;
-  if (preload !== null) sayAtHome(runOptions.logLevel, `: ${preload} is loaded before the app`);
-  const prepared = given?.manifest.movable && preload === null ? given : null;
-  if (prepared === null && runOptions.report === null) return;
+  const aside = whyAside(given, runOptions);
+  // Why it was not compiled has been said.
+  if (aside !== null && (given !== null || isHome(runOptions)))
+    compiled.say('info', `all of it stays on the main thread: ${aside}`, runOptions.logLevel);
+  if (aside !== null && runOptions.report === null) return;
+  const prepared = aside === null ? given : null;
   const engine: typeof import('./load-engine.cjs') = require('./load-engine.cjs');
   const loop = homeLoop.makeLoop();
   homeLoop.setLoop(loop);
   const recording: typeof import('./firewall/recorder.cjs') = require('./firewall/recorder.cjs');
   const recorder = prepared === null ? null : recording.record();
   const env = { ...process.env };
-  const late = runOptions.report === null ? null : reportWithoutServer(runOptions.report);
-  engine.loadWhenOfUse({ prepared, options: runOptions, loop, recorder, env }, () => {
+  const late = runOptions.report === null ? null : reportWithoutServer(runOptions.report, aside);
+  engine.loadWhenOfUse({ prepared, aside, options: runOptions, loop, recorder, env }, () => {
     late?.();
     // What it has loaded of ours the app need not see.
     home.forgetFiles(ownFiles());
@@ -119,10 +129,10 @@ function recordTo(file: string): void {
 }
 
 /** A program that ends before it serves has a report as well. Gives what to call when another takes over. */
-function reportWithoutServer(file: string): () => void {
+function reportWithoutServer(file: string, aside: string | null): () => void {
   const write = (): void => {
     const home = { id: 'home', requests: 0, busy: 0, rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20) };
-    const nothing = { fluxions: [], bus: { messages: 0, bytes: 0 }, decisions: [], link: null };
+    const nothing = { fluxions: [], bus: { messages: 0, bytes: 0 }, decisions: [], aside, link: null };
     const report = { version: 1, loops: [home], ...nothing };
     try {
       fs.writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);

@@ -200,6 +200,7 @@ test.serial('a heavy handler moves after its first runs, a light one never does'
   await app.many(300, () => '/light');
   const report = await app.report();
   t.true(runsAway(report, 'get_heavy') >= 30);
+  t.is(report.aside, null);
   t.true(Object.values(fluxionOf(report, 'get_heavy').runs).length >= 3, 'both replicas had some');
   t.true(runsAway(report, 'get_light') <= 40, 'no more than trials');
 });
@@ -225,4 +226,5 @@ test.serial('an app with nothing heavy starts no thread', async (t) => {
     ['home'],
   );
   t.is(report.bus.messages, 0);
+  t.regex(report.aside ?? '', /nothing has cost as much/);
 });

@@ -8,9 +8,10 @@ const { now } = performance;
 performance.now = () => now.call(performance) * 200;
 const express = require('express');
 const app = express();
-app.get('/heavy', (req, res) => { let sum = 0; for (let at = 0; at < 2e7; at++) sum += at % 7; res.json(sum); });
+app.get('/heavy', (req, res) => { let sum = 0; for (let at = 0; at < 3e6; at++) sum += at % 7; res.json(sum); });
 ${handler}
 const server = app.listen(0, () => console.log('port ' + server.address().port));
+server.keepAliveTimeout = 120_000;
 `;
 
 const FLAGS = { flags: ['--threads', '3', '--max-block-ms', '0', '--accept', 'home'] } as const;
@@ -23,15 +24,11 @@ async function crowd(served: ServedApp, path: string): Promise<void> {
   await full;
 }
 
-function ended(served: ServedApp): number {
-  return [...served.stderr.matchAll(/replica-\d+ is to end/g)].length;
-}
-
 test.serial('a crowd has all replicas, and when it has gone one is left, which serves', async (t) => {
   const served = await ServedApp.serve(t, { 'app.js': app('') }, FLAGS);
   t.false(served.stderr.includes('is ready'));
   await crowd(served, '/heavy');
-  await served.until(() => ended(served) >= 2);
+  await served.until(() => [...served.stderr.matchAll(/replica-\d+ has ended/g)].length >= 2);
   for (const { status } of await served.many(12, () => '/heavy')) t.is(status, 200);
   const report = await served.report();
   t.true(report.decisions.some(({ what }) => /is to end/.test(what)));
@@ -41,7 +38,7 @@ test.serial('a crowd has all replicas, and when it has gone one is left, which s
 test.serial('a replica in which a handler has left a timer is not ended', async (t) => {
   const later = `app.get('/later', (req, res) => {
   let sum = 0;
-  for (let at = 0; at < 2e7; at++) sum += at % 7;
+  for (let at = 0; at < 3e6; at++) sum += at % 7;
   setTimeout(() => console.log('later'), 3_600_000);
   res.json(sum);
 });`;
@@ -50,4 +47,29 @@ test.serial('a replica in which a handler has left a timer is not ended', async 
   await served.many(60, () => '/later');
   await served.says(/replica-\d+ stays: something is left there: Timeout/);
   t.is((await served.get('/later')).status, 200);
+});
+
+test.serial('a replica that serves connections gives them back, and ends', async (t) => {
+  const light = `
+const { now } = performance;
+let [begin, from, speed] = [0, 0, 1];
+performance.now = () => begin + (now.call(performance) - from) * speed;
+process.on('SIGHUP', () => { begin = performance.now(); from = now.call(performance); speed = 200; });
+const express = require('express');
+const app = express();
+app.get('/light/:id', (req, res) => { res.json({ id: req.params.id }); });
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+server.keepAliveTimeout = 120_000;
+`;
+  const served = await ServedApp.serve(t, { 'app.js': light }, { flags: ['--threads', '2', '--max-block-ms', '0'] });
+  const accepts = (): number => [...served.stderr.matchAll(/replica-\d+ accepts connections/g)].length;
+  let isOn = false;
+  const on = served.until(() => accepts() >= 2).then(() => (isOn = true));
+  while (!isOn) await served.many(200, (n) => `/light/${n}`);
+  await on;
+  await served.many(200, (n) => `/light/${n}`);
+  served.child.kill('SIGHUP');
+  await served.says(/replica-\d+ has ended/);
+  // Those that kept their connections find them at home, or on the spare.
+  for (const [n, { text }] of (await served.many(100, (n) => `/light/${n}`)).entries()) t.is(text, `{"id":"${n}"}`);
 });

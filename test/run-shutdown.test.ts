@@ -105,7 +105,7 @@ test.serial('SIGUSR2 writes a report while the app runs', async (t) => {
   watcher.close();
   const report = served.readReport();
   t.is(runsAway(report, 'get_work_id'), 20);
-  t.deepEqual(Object.keys(report), ['version', 'loops', 'fluxions', 'bus', 'decisions', 'link']);
+  t.deepEqual(Object.keys(report), ['version', 'loops', 'fluxions', 'bus', 'decisions', 'aside', 'link']);
   t.is(
     report.loops.reduce((sum, { requests }) => sum + requests, 0),
     20,
@@ -129,6 +129,8 @@ test.serial('nothing is loaded or started where nothing can move; the report is 
     [['home', 5]],
   );
   t.is(report.bus.messages, 0);
+  t.regex(report.aside ?? '', /nothing of it may leave/);
+  t.regex(served.stderr, /fluxion info: all of it stays on the main thread: nothing of it may leave/);
 });
 
 test.serial('5,000 requests at once: all are answered, and home keeps answering what is light', async (t) => {

@@ -95,7 +95,6 @@ export class HomeAccept {
       if (isCurrent) this.#there.delete(replica);
       return;
     }
-    replica.hasAccepted = true;
     there.port = port;
     replica.channel.send({ kind: 'accept', root, home: this.#root, fd, open, settings });
     port.send(listening, 'l', () => {});
@@ -178,6 +177,16 @@ export class HomeAccept {
     const there = this.#there.get(replica);
     this.#there.delete(replica);
     if (there?.isAwaited) this.#release();
+  }
+
+  /** It has connections of this server, or may get some. */
+  serves(replica: Replica): boolean {
+    return this.#there.has(replica);
+  }
+
+  /** Nothing more goes to this one, and what it has it gives back. */
+  takeFrom(replica: Replica): void {
+    this.#stop(replica, 'give-back');
   }
 
   #stop(replica: Replica, connections: Ending): void {

@@ -66,6 +66,8 @@ export class AcceptPlan {
   readonly #served: Served[] = [];
   /** Of each replica, its own names of those servers that it can serve alone. */
   readonly #able = new Map<Replica, ReadonlyMap<Served, string>>();
+  /** They are to end, and serve no connections meanwhile. */
+  readonly #leaving = new Set<Replica>();
   #utilisation = performance.eventLoopUtilization();
   #busyLooks = 0;
   /** Home has no time left. */
@@ -121,8 +123,23 @@ export class AcceptPlan {
     this.#served.find(({ linked }) => linked.root === message.home)?.accept.received(replica, message);
   }
 
+  /** True when it serves nothing any more; until then it is asked again. */
+  leaves(replica: Replica): boolean {
+    if (!this.#leaving.has(replica)) {
+      this.#leaving.add(replica);
+      for (const { accept } of this.#served) accept.takeFrom(replica);
+    }
+    return !this.#served.some(({ accept }) => accept.serves(replica));
+  }
+
+  /** It does not end after all. */
+  stays(replica: Replica): void {
+    this.#leaving.delete(replica);
+  }
+
   gone(replica: Replica): void {
     this.#able.delete(replica);
+    this.#leaving.delete(replica);
     for (const { accept } of this.#served) accept.gone(replica);
   }
 
@@ -173,6 +190,7 @@ export class AcceptPlan {
   #turnOn(): void {
     this.#options.wanted();
     for (const [replica, able] of this.#able) {
+      if (this.#leaving.has(replica)) continue;
       for (const [{ accept }, root] of able) {
         accept.turnOn(replica, root).catch((error: unknown) => {
           this.#options.log.info(`${replica.id} cannot accept connections: ${String(error)}`);

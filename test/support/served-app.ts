@@ -25,6 +25,7 @@ export interface ReportJson {
   readonly fluxions: readonly ReportedFluxion[];
   readonly bus: { readonly messages: number; readonly bytes: number };
   readonly decisions: readonly { readonly atMs: number; readonly what: string; readonly why: string }[];
+  readonly aside: string | null;
   readonly link: LinkReport | null;
 }
 
