@@ -93,7 +93,10 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   const preload = given?.manifest.movable ? preloads.foreignPreload() : null;
   if (preload !== null) sayAtHome(runOptions.logLevel, `: ${preload} is loaded before the app`);
   const prepared = given?.manifest.movable && preload === null ? given : null;
-  if (prepared === null && runOptions.report === null) return;
+  if (prepared === null && runOptions.report === null) {
+    if (runOptions.fastPath) bearAsExpressWants();
+    return;
+  }
   const engine: typeof import('./load-engine.cjs') = require('./load-engine.cjs');
   const loop = homeLoop.makeLoop();
   homeLoop.setLoop(loop);
@@ -106,6 +109,13 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
     // What it has loaded of ours the app need not see.
     home.forgetFiles(ownFiles());
   });
+}
+
+/** An app that stays on one thread is the faster for that as well. */
+function bearAsExpressWants(): void {
+  const watcher: typeof import('./watch-servers.cjs') = require('./watch-servers.cjs');
+  const fastPath: typeof import('./fast-path/born-as-express.cjs') = require('./fast-path/born-as-express.cjs');
+  watcher.watchServers((server) => void fastPath.apply(server));
 }
 
 function recordTo(file: string): void {
