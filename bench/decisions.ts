@@ -53,7 +53,7 @@ function stubbed(layer: Layer): void {
     ...{ movable: true, whole: true, why: null, connects: [], promised: false, cut: false, message: [], captures: [] },
   };
   const stubs = new Stubs({
-    ...{ dispatcher, scheduler, counts, overload: 'wait', reports: false, makes: new Map() },
+    ...{ dispatcher, scheduler, counts, overload: 'wait', reports: false, holds: () => true, makes: new Map() },
     fluxionOf: () => fluxion,
   });
   const slot: LinkedSlot = {

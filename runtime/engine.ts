@@ -14,6 +14,7 @@ import { decode } from './codec.js';
 import cores from './cores.cjs';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
+import fastPath from './fast-path/born-as-express.cjs';
 import type { Recorder } from './firewall/startup-record.cjs';
 import type { LinkedSlot } from './link/link-home.js';
 import { type LinkedReplica, Linker, type Manifests } from './link/linker.js';
@@ -137,7 +138,9 @@ class Engine {
     }
     let isMovable = this.#placeStubs(linked.slots);
     if (this.#context.options.report !== null) {
-      prependOwnListener(server, (req: IncomingMessage) => this.#counts.request(req, 'home'));
+      const count = (req: IncomingMessage): void => this.#counts.request(req, 'home');
+      fastPath.isHarmless(count);
+      prependOwnListener(server, count);
     }
     if (this.#linker.hasCuts && !this.#linker.isAllHome) {
       isMovable = true;
@@ -289,6 +292,7 @@ class Engine {
       record: recorder.take(),
       sanitize: this.#context.options.sanitize,
       accepts: this.#accept !== null,
+      fastPath: this.#context.options.fastPath,
     };
   }
 

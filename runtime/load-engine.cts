@@ -13,6 +13,7 @@ import type { RunOptions } from './types.js' with { 'resolution-mode': 'import' 
 
 import cache = require('./cache.cjs');
 import compiled = require('./compiled.cjs');
+import fastPath = require('./fast-path/born-as-express.cjs');
 import firstWork = require('./first-work.cjs');
 import watcher = require('./watch-servers.cjs');
 
@@ -39,6 +40,8 @@ function loadWhenOfUse(context: EngineContext, loaded: () => void): void {
   watcher.watchServers((server) => {
     const early: object[] = [];
     const each: Listening = { server, early, note: (req) => void early.push(req) };
+    fastPath.isHarmless(each.note);
+    if (options.fastPath) fastPath.apply(server);
     if (options.report !== null) server.prependListener('request', each.note);
     if (serve !== null) return serve(each);
     listening.push(each);

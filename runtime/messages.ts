@@ -31,6 +31,7 @@ export interface ReplicaSetup {
   readonly sanitize: boolean;
   /** It may have to serve whole connections. */
   readonly accepts: boolean;
+  readonly fastPath: boolean;
 }
 
 /** The first that a thread says, and the last before it can be given work or has to end. */

@@ -37,6 +37,7 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--max-block-ms', read: readBlock, takes: 'a number of milliseconds; 0 for no limit' },
   { name: '--accept', read: readAccept, takes: 'one of: auto, home, every' },
   { name: '--sanitize', read: readSanitize, takes: null },
+  { name: '--no-fast-path', read: readNoFastPath, takes: null },
   { name: '--overload', read: readOverload, takes: '"wait" or "503"' },
 ];
 
@@ -48,6 +49,7 @@ const DEFAULTS: RunOptions = {
   record: null,
   logLevel: 'warn',
   accept: 'auto',
+  fastPath: true,
   sanitize: false,
   maxBlockMs: 30_000,
   overload: 'wait',
@@ -103,6 +105,11 @@ function readAccept(value: string, into: Writable): boolean {
 function readSanitize(value: string, into: Writable): boolean {
   into.sanitize = value === '1' || value === 'true';
   return into.sanitize || value === '0' || value === 'false';
+}
+
+function readNoFastPath(value: string, into: Writable): boolean {
+  into.fastPath = value === '0' || value === 'false';
+  return into.fastPath || value === '1' || value === 'true';
 }
 
 function readOverload(value: string, into: Writable): boolean {

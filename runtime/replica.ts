@@ -125,6 +125,7 @@ async function start(
   }
   const accept = new ReplicaAccept({
     listenersOf: (root) => listenersOf(root, firewall, made),
+    fastPath: setup.fastPath,
     begins: () => runs.begins(),
     send: (message) => channel.send(message),
   });

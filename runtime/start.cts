@@ -102,7 +102,10 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   // Why it was not compiled has been said.
   if (aside !== null && (given !== null || isHome(runOptions)))
     compiled.say('info', `all of it stays on the main thread: ${aside}`, runOptions.logLevel);
-  if (aside !== null && runOptions.report === null) return;
+  if (aside !== null && runOptions.report === null) {
+    if (runOptions.fastPath) bearAsExpressWants();
+    return;
+  }
   const prepared = aside === null ? given : null;
   const engine: typeof import('./load-engine.cjs') = require('./load-engine.cjs');
   const loop = homeLoop.makeLoop();
@@ -116,6 +119,13 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
     // What it has loaded of ours the app need not see.
     home.forgetFiles(ownFiles());
   });
+}
+
+/** An app that stays on one thread is the faster for that as well. */
+function bearAsExpressWants(): void {
+  const watcher: typeof import('./watch-servers.cjs') = require('./watch-servers.cjs');
+  const fastPath: typeof import('./fast-path/born-as-express.cjs') = require('./fast-path/born-as-express.cjs');
+  watcher.watchServers((server) => void fastPath.apply(server));
 }
 
 function recordTo(file: string): void {

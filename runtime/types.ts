@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly logLevel: LogLevel;
   /** Who accepts connections: replicas too where that pays, or wherever they can. */
   readonly accept: 'auto' | 'home' | 'every';
+  /** Requests and responses are born as Express wants them. */
+  readonly fastPath: boolean;
   /** Look after each request whether what was proven holds. */
   readonly sanitize: boolean;
   /** A replica that has not answered for so long is taken for lost; 0 waits for ever. */

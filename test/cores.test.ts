@@ -47,7 +47,7 @@ test('a part of a core more counts as one, and what is not there does not', (t) 
 test('whoever says how many threads there are to be gets them', (t) => {
   const options: RunOptions = {
     ...{ threads: 1, placement: 'auto', config: null, report: null, record: null, logLevel: 'warn', accept: 'auto' },
-    ...{ sanitize: false, maxBlockMs: 0, overload: 'wait' },
+    ...{ sanitize: false, fastPath: true, maxBlockMs: 0, overload: 'wait' },
   };
   t.is(cores.oneCore(options), null);
   t.is(cores.oneCore({ ...options, threads: 'auto', placement: 'eager' }), null);

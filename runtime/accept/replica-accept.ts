@@ -5,6 +5,7 @@
 import type http from 'node:http';
 import type net from 'node:net';
 import timers from 'node:timers';
+import fastPath from '../fast-path/born-as-express.cjs';
 import type { Ending, ToHome, ToReplica } from '../messages.js';
 import { connectTo, idleConnections, Waiting } from './connections.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
@@ -21,6 +22,7 @@ export type Listener = (...args: unknown[]) => void;
 export interface ReplicaAcceptOptions {
   /** What the server of this name calls for requests. */
   listenersOf(root: string): readonly Listener[];
+  readonly fastPath: boolean;
   /** Before each request. */
   begins(): void;
   send(message: ToHome): void;
@@ -38,11 +40,14 @@ export class ReplicaAccept {
     const server = serverWith(settings);
     const tell: Tell = (state) => this.#options.send({ kind: 'accepts', home, ...state });
     const accepting = new Accepting(server, fd, open, tell);
-    server.on('request', () => {
+    const begins = (): void => {
       this.#options.begins();
       accepting.requests++;
-    });
+    };
+    fastPath.isHarmless(begins);
+    server.on('request', begins);
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
+    if (this.#options.fastPath) fastPath.apply(server);
     this.#servers.set(home, accepting);
   }
 

@@ -4,6 +4,7 @@
  *        another class, with listeners of its own for connections or upgrades, with a limit of connections.
  */
 import type { Server, ServerOptions } from 'node:http';
+import fastPath from '../fast-path/born-as-express.cjs';
 import { http } from '../node-http.js';
 
 export type ServerSettings = { readonly [name: string]: number | boolean | null | undefined };
@@ -40,7 +41,8 @@ export function settingsOf(server: Server): ServerSettings | null {
   if (settings.maxConnections !== undefined || settings.dropMaxConnection !== undefined) return null;
   for (const symbol of Object.getOwnPropertySymbols(server)) {
     if (!CLASSES.includes(symbol.description ?? '')) continue;
-    if (Reflect.get(server, symbol) !== Reflect.get(http, symbol.description ?? '')) return null;
+    const found: unknown = Reflect.get(server, symbol);
+    if (found !== Reflect.get(http, symbol.description ?? '') && !fastPath.isOurs(found)) return null;
   }
   for (const event of server.eventNames()) {
     if (!HEARD_AT_HOME.has(String(event)) && server.listenerCount(event) !== plain.listenerCount(event)) return null;
