@@ -286,6 +286,8 @@ class Engine {
   async #setup(): Promise<Omit<ReplicaSetup, 'id'>> {
     const { prepared, recorder } = this.#context;
     if (prepared === null || recorder === null) throw new Error('the program was not compiled');
+    // While the thread starts.
+    void this.#linker.prepare();
     await recorder.settled();
     return {
       folder: prepared.folder,
@@ -296,8 +298,11 @@ class Engine {
     };
   }
 
-  #started(replica: Replica, found: ReadyReplica): void {
+  async #started(replica: Replica, found: ReadyReplica): Promise<void> {
     this.#found.set(replica, found);
+    await this.#linker.prepare();
+    // It may have ended meanwhile.
+    if (!replica.isReady) return;
     const linked = this.#link(replica);
     if (linked === null) return;
     this.#accept?.started(replica, found, linked.pairs, linked.lacks);
@@ -305,7 +310,6 @@ class Engine {
     this.#sanitizeHome(linked.slots.keys());
     this.#hadReplica = true;
     this.#linked();
-    this.#dispatcher.pump();
   }
 
   /** What it may be sent, of what there is by now. */

@@ -39,7 +39,8 @@ const DEPTHS = [
 export type ReadyReplica = Extract<ReplicaStarted, { readonly kind: 'ready' }>;
 
 export interface ReplicaEvents {
-  started(replica: Replica, found: ReadyReplica): void;
+  /** It can be given work when this has come out. */
+  started(replica: Replica, found: ReadyReplica): Promise<void>;
   received(replica: Replica, message: ToHome): void;
   /** It has begun what it was sent, or finished some: there may be room again. */
   took(replica: Replica): void;
@@ -125,6 +126,8 @@ export class Replicas {
   #isOver = false;
   /** Being started. */
   #starting = 0;
+  /** Of these, those that are being compared with home. */
+  #linking = 0;
   #failedStarts = 0;
   #named = 0;
   #lastLook = performance.now();
@@ -207,7 +210,7 @@ export class Replicas {
       ackEvery: ACK_EVERY,
       receive: (message) => {
         replica.heard = performance.now();
-        if (message.kind === 'ready') this.#ready(replica, message);
+        if (message.kind === 'ready') void this.#ready(replica, message);
         else if (message.kind === 'gave-up') this.#giveUp(message.reason);
         else if (message.kind === 'may-retire') this.#load?.mayRetire(replica, message.holds);
         else this.#events.received(replica, message);
@@ -233,16 +236,21 @@ export class Replicas {
     });
   }
 
-  #ready(replica: Replica, found: ReadyReplica): void {
+  async #ready(replica: Replica, found: ReadyReplica): Promise<void> {
     if (this.#isOver) return;
-    this.#starting--;
-    this.#all = [...this.#all, replica];
     replica.hasStarted = true;
     replica.isReady = true;
     replica.since = performance.now();
     for (const miss of found.misses) this.#log.debug(`${replica.id} asked for what home had not: ${miss}`);
+    this.#linking++;
+    await this.#events.started(replica, found);
+    this.#linking--;
+    this.#starting--;
+    // It may have ended meanwhile.
+    if (!replica.isReady) return;
+    this.#all = [...this.#all, replica];
     this.#log.debug(`${replica.id} is ready`);
-    this.#events.started(replica, found);
+    this.#events.took(replica);
   }
 
   #startFailed(replica: Replica, reason: string): void {
@@ -269,7 +277,7 @@ export class Replicas {
     this.#isOver = true;
     this.#load?.end();
     this.#events.gaveUp(reason);
-    if (this.#all.length === 0) void this.#pool().then((pool) => pool.close());
+    if (this.#all.length === 0 && this.#linking === 0) void this.#pool().then((pool) => pool.close());
   }
 
   #gone(replica: Replica): void {

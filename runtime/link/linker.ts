@@ -7,6 +7,7 @@
  * Reports: what differs, once for each fluxion and variable.
  */
 import type { EventEmitter } from 'node:events';
+import timers from 'node:timers';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import type { Log } from '../log.js';
 import type { RemoteCut, RemoteSlot, ReplicaStarted } from '../messages.js';
@@ -20,6 +21,8 @@ import { Reflector } from './reflect.js';
 import { partsOf } from './routers.js';
 import { SettingsWatch } from './settings-watch.js';
 import { Verdicts } from './verdicts.js';
+
+const { setImmediate } = timers;
 
 /** What the compiler wrote of the program. */
 export interface Manifests {
@@ -52,6 +55,9 @@ export interface ReachedSlot {
   readonly reached: Reached;
 }
 
+/** Then whoever waits has a turn. */
+const PIECE_MS = 5;
+
 interface Served {
   readonly server: EventEmitter;
   linked: LinkedServer;
@@ -80,6 +86,7 @@ export class Linker {
   readonly verdicts: Verdicts;
   readonly #settings = new SettingsWatch();
   #isAllHome = false;
+  #preparing: Promise<void> | null = null;
 
   constructor(options: LinkerOptions) {
     this.#options = options;
@@ -183,6 +190,32 @@ export class Linker {
     if (this.#settings.hasChanged) return 'settings of the app have changed since it was linked';
     if (this.#isAllHome) return 'a module was loaded that the compiler has not seen';
     return fluxion?.why ?? null;
+  }
+
+  /** What home's functions reach, asked for in pieces that hold no request up. */
+  prepare(): Promise<void> {
+    this.#preparing ??= this.#prepare();
+    return this.#preparing;
+  }
+
+  async #prepare(): Promise<void> {
+    const reach = this.#reach;
+    if (reach === null) return;
+    const reflector = new Reflector();
+    let begin = performance.now();
+    for (const fn of this.#movableFunctions()) {
+      reach.of(fn, reflector);
+      if (performance.now() - begin < PIECE_MS) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      begin = performance.now();
+    }
+    reflector.close();
+  }
+
+  #movableFunctions(): readonly object[] {
+    const slots = this.#servers.flatMap(({ linked }) => linked.slots);
+    const cuts = [...this.#options.makes].flatMap(([id, make]) => (this.fluxionOf(id)?.movable ? [make] : []));
+    return [...slots.flatMap(({ fluxion, own }) => (fluxion?.movable ? [own] : [])), ...cuts];
   }
 
   // --- what a replica may be sent -----------------------------------------------------------------------------------------

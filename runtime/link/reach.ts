@@ -76,9 +76,10 @@ export class Reach {
   #factsOf(fn: object): FunctionFacts {
     const known = this.#facts.get(fn);
     if (known !== undefined) return known;
-    const place = this.#reflector.locate([fn])[0] ?? null;
-    if (place !== null) this.#options.meets?.(place.url);
-    const facts = { place, variables: place === null ? NONE : this.#variables(fn, place) };
+    const isBound = isBuiltIn(fn);
+    const looked = this.#reflector.look(fn, ({ url }) => (isBound ? null : this.#wanted(fn, url)));
+    if (looked.place !== null) this.#options.meets?.(looked.place.url);
+    const facts = looked.place !== null && isBound ? { ...looked, variables: this.#boundVariables(fn) } : looked;
     this.#facts.set(fn, facts);
     return facts;
   }
@@ -91,11 +92,11 @@ export class Reach {
     return new Map([...this.#factsOf(target).variables, ['this', self], ['arguments', args]]);
   }
 
-  #variables(fn: object, { url }: FunctionPlace): ReadonlyMap<string, unknown> {
-    if (isBuiltIn(fn)) return this.#boundVariables(fn);
-    if (!this.#options.isApp(url)) return NONE;
+  /** Which variables of a function it may go by. */
+  #wanted(fn: object, url: string): ((name: string) => boolean) | null {
+    if (!this.#options.isApp(url)) return null;
     const named = new Set(Function.prototype.toString.call(fn).match(NAMES));
-    return this.#reflector.variables(fn, (name) => named.has(name) && !this.#options.changes(url, name));
+    return (name) => named.has(name) && !this.#options.changes(url, name);
   }
 
   #tell(value: unknown, told: Told): string {

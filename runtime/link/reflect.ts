@@ -63,8 +63,25 @@ export class Reflector {
   /** The variables around a function that some function there uses, inner ones first; global ones only by name. */
   variables(fn: object, isWanted: ((name: string) => boolean) | null = null): ReadonlyMap<string, unknown> {
     const found = new Map<string, unknown>();
-    this.#withRemote([fn], (objectId) => this.#readScopes(objectId, isWanted, found));
+    this.#withRemote([fn], (objectId) => this.#readScopes(this.#properties(objectId), isWanted, found));
     return found;
+  }
+
+  /** Both at once. `wanted` says, by the place, which variables to read; null: none. */
+  look(
+    fn: object,
+    wanted: (place: FunctionPlace) => ((name: string) => boolean) | null,
+  ): { readonly place: FunctionPlace | null; readonly variables: ReadonlyMap<string, unknown> } {
+    const found = new Map<string, unknown>();
+    Reflect.set(globalThis, exchange, fn);
+    const objectId = remoteResult(this.#post('Runtime.evaluate', { expression: KEY }))?.objectId ?? '';
+    Reflect.deleteProperty(globalThis, exchange);
+    const properties = this.#properties(objectId);
+    const place = this.#placeIn(properties);
+    const isWanted = place === null ? null : wanted(place);
+    if (isWanted !== null) this.#readScopes(properties, isWanted, found);
+    this.#post('Runtime.releaseObject', { objectId });
+    return { place, variables: found };
   }
 
   /** What `bind` was given; null for a function that it did not make. */
@@ -110,7 +127,10 @@ export class Reflector {
   }
 
   #placeOf(objectId: string): FunctionPlace | null {
-    const { internalProperties = [] } = this.#properties(objectId);
+    return this.#placeIn(this.#properties(objectId));
+  }
+
+  #placeIn({ internalProperties = [] }: Properties): FunctionPlace | null {
     const target = internalProperties.find(({ name }) => name === '[[TargetFunction]]')?.value?.objectId;
     if (target !== undefined) return this.#placeOf(target);
     const location = internalProperties.find(({ name }) => name === '[[FunctionLocation]]')?.value?.value;
@@ -119,17 +139,24 @@ export class Reflector {
     return url === undefined ? null : { url, line: location.lineNumber + 1, column: location.columnNumber + 1 };
   }
 
-  #readScopes(objectId: string, isWanted: ((name: string) => boolean) | null, into: Map<string, unknown>): void {
-    const { internalProperties = [] } = this.#properties(objectId);
-    const scopes = internalProperties.find(({ name }) => name === '[[Scopes]]')?.value?.objectId;
-    if (scopes === undefined) return;
-    for (const scope of this.#properties(scopes).result) {
-      const id = scope.value?.objectId;
-      if (id === undefined || !/^\d+$/.test(scope.name)) continue;
-      if (isWanted === null && isGlobal(scope.value)) continue;
-      for (const { name, value } of this.#properties(id).result) {
-        if (value === undefined || into.has(name) || isWanted?.(name) === false) continue;
-        into.set(name, this.#localValue(value));
+  /**
+   * V8 gives each scope as an object with the variables as properties, made for us: read here, it costs a hundredth of asking
+   * the inspector for each of them.
+   */
+  #readScopes(
+    { internalProperties = [] }: Properties,
+    isWanted: ((name: string) => boolean) | null,
+    into: Map<string, unknown>,
+  ): void {
+    const scopes = internalProperties.find(({ name }) => name === '[[Scopes]]')?.value;
+    const list: unknown = scopes === undefined ? [] : this.#localValue(scopes);
+    for (const entry of Array.isArray(list) ? Array.from<unknown>(list) : []) {
+      const scope: unknown = typeof entry === 'object' && entry !== null ? Reflect.get(entry, 'object') : null;
+      if (typeof scope !== 'object' || scope === null || (scope === globalThis && isWanted === null)) continue;
+      for (const name of Object.getOwnPropertyNames(scope)) {
+        if (into.has(name) || isWanted?.(name) === false) continue;
+        const value = valueIn(scope, name);
+        if (value !== null) into.set(name, value.is);
       }
     }
   }
@@ -183,8 +210,14 @@ function isProperties(value: unknown): value is Properties {
   return typeof value === 'object' && value !== null && 'result' in value && Array.isArray(value.result);
 }
 
-function isGlobal(value: RemoteValue | undefined): boolean {
-  return value !== undefined && 'description' in value && value.description === 'Global';
+/** Null for what would have to be computed, and for variables whose declaration has not been reached. */
+function valueIn(scope: object, name: string): { readonly is: unknown } | null {
+  try {
+    const found = Object.getOwnPropertyDescriptor(scope, name);
+    return found !== undefined && 'value' in found ? { is: found.value } : null;
+  } catch {
+    return null;
+  }
 }
 
 function remoteResult(value: unknown): RemoteValue | null {
