@@ -57,7 +57,7 @@ performance.now = () => begin + (now.call(performance) - from) * speed;
 process.on('SIGHUP', () => { begin = performance.now(); from = now.call(performance); speed = 200; });
 const express = require('express');
 const app = express();
-app.get('/light/:id', (req, res) => { res.json({ id: req.params.id }); });
+app.get('/light/:id', (req, res) => { for (let at = 0; at < 1e5; at++); res.json({ id: req.params.id }); });
 const server = app.listen(0, () => console.log('port ' + server.address().port));
 server.keepAliveTimeout = 120_000;
 `;
