@@ -84,7 +84,14 @@ for (const [name, express] of VERSIONS) {
     const app = express();
     app.get('/', (req: Req, res: Res) => {
       const seen = [Object.getPrototypeOf(req) === app.request, Object.getPrototypeOf(res) === app.response];
-      res.json({ seen, is: req instanceof http.IncomingMessage, name: req.constructor.name, ip: req.ip.length > 0 });
+      const { name: made } = req.constructor;
+      // Stack traces name what an object was made by.
+      Reflect.set(app.response, 'whoAmI', function whoAmI(this: unknown) {
+        return /at (\w+)\.whoAmI/.exec(String(new Error().stack))?.[1];
+      });
+      Reflect.set(app.request, 'whoAmI', Reflect.get(app.response, 'whoAmI'));
+      const who = [req, res].map((each) => (Reflect.get(each, 'whoAmI') as Fn).call(each));
+      res.json({ seen, is: req instanceof http.IncomingMessage, made, who });
     });
     const server = http.createServer(app);
     t.true(fastPath.apply(server));
@@ -101,7 +108,9 @@ for (const [name, express] of VERSIONS) {
     const text = await exchange(port, [get('/'), get('/')]);
     t.deepEqual(
       [...text.matchAll(/\{.*\}/g)].map(String),
-      Array(2).fill('{"seen":[true,true],"is":true,"name":"IncomingMessage","ip":true}'),
+      Array(2).fill(
+        '{"seen":[true,true],"is":true,"made":"IncomingMessage","who":["IncomingMessage","ServerResponse"]}',
+      ),
     );
     t.true(born.includes(true));
   });

@@ -87,20 +87,43 @@ function classFor(prototype: object, name: Class, isAsEver: () => boolean): Made
     shown[third ?? ''] === before[2] &&
     shown[fourth ?? ''] === before[3] &&
     (fifth === undefined || shown[fifth] === before[4]);
-  const made = constructs
-    ? function born(one: never, other: never): object {
-        return Reflect.construct(plain, [one, other], isAsEver() && isSame() ? made : plain);
-      }
-    : function born(this: object, one: never, other: never): object | undefined {
-        if (!isAsEver() || !isSame()) return Reflect.construct(plain, [one, other]);
-        Reflect.apply(plain, this, [one, other]);
-        return undefined;
-      };
-  Object.defineProperty(made, 'name', { value: name });
+  const made = (constructs ? CONSTRUCTING : CALLING)[name](plain, () => isAsEver() && isSame());
   made.prototype = prototype;
   mark(made);
-  return made as unknown as Made;
+  return made;
 }
+
+type Make = (plain: Made, isAsEver: () => boolean) => Made & { prototype: object };
+
+/** Stack traces say what made an object by the name that stands in the text of its constructor. */
+const CONSTRUCTING: { readonly [name in Class]: Make } = {
+  IncomingMessage: (plain, isAsEver) => {
+    const made = function IncomingMessage(one: never): object {
+      return Reflect.construct(plain, [one], isAsEver() ? made : plain);
+    } as unknown as ReturnType<Make>;
+    return made;
+  },
+  ServerResponse: (plain, isAsEver) => {
+    const made = function ServerResponse(one: never, other: never): object {
+      return Reflect.construct(plain, [one, other], isAsEver() ? made : plain);
+    } as unknown as ReturnType<Make>;
+    return made;
+  },
+};
+const CALLING: { readonly [name in Class]: Make } = {
+  IncomingMessage: (plain, isAsEver) =>
+    function IncomingMessage(this: object, one: never): object | undefined {
+      if (!isAsEver()) return Reflect.construct(plain, [one]);
+      Reflect.apply(plain, this, [one]);
+      return undefined;
+    } as unknown as ReturnType<Make>,
+  ServerResponse: (plain, isAsEver) =>
+    function ServerResponse(this: object, one: never, other: never): object | undefined {
+      if (!isAsEver()) return Reflect.construct(plain, [one, other]);
+      Reflect.apply(plain, this, [one, other]);
+      return undefined;
+    } as unknown as ReturnType<Make>,
+};
 
 /** Whether the app, and nobody else, is called with each request. */
 class Look {
