@@ -1,18 +1,15 @@
 /**
- * Reads: the settings and view engines of the apps that were linked.
+ * Reads: the settings of the apps that were linked.
  * Gives: whether they still are what they were. Handlers that run elsewhere go by those that the other loop has; where the
  *        analysis sees that something changes them they stay home, and this notices what it cannot see.
  *
- * Locals are not among them: code that the analysis sees may change these, and only those who read them stay home then.
+ * Locals are not looked at: code that the analysis sees may change these, and only those who read them stay home then. Nor are
+ * view engines, which Express itself fills in when it renders.
  * Asked each time that something is to leave home, so it looks at names and values and makes nothing.
  */
 
-/** What of an app Express itself looks at. */
-const LOOKED_AT = ['settings', 'engines'] as const;
-
 interface Known {
   readonly app: object;
-  readonly name: string;
   readonly holder: object;
   readonly names: readonly string[];
   readonly values: readonly unknown[];
@@ -23,7 +20,7 @@ export class SettingsWatch {
 
   /** From now on these are what is looked at, as they are now. */
   take(things: Iterable<object>): void {
-    this.#known = [...things].flatMap((app) => LOOKED_AT.flatMap((name) => know(app, name)));
+    this.#known = [...things].flatMap((app) => know(app));
   }
 
   get hasChanged(): boolean {
@@ -31,18 +28,18 @@ export class SettingsWatch {
   }
 }
 
-function know(app: object, name: string): readonly Known[] {
-  const holder: unknown = Reflect.get(app, name);
+function know(app: object): readonly Known[] {
+  const holder: unknown = Reflect.get(app, 'settings');
   // Routers and routes have none.
   if (typeof holder !== 'object' || holder === null) return [];
   const names: string[] = [];
   // With what a mounted app inherits from the one around it.
   for (const key in holder) names.push(key);
-  return [{ app, name, holder, names, values: names.map((key): unknown => Reflect.get(holder, key)) }];
+  return [{ app, holder, names, values: names.map((key): unknown => Reflect.get(holder, key)) }];
 }
 
-function isSame({ app, name, holder, names, values }: Known): boolean {
-  if (Reflect.get(app, name) !== holder) return false;
+function isSame({ app, holder, names, values }: Known): boolean {
+  if (Reflect.get(app, 'settings') !== holder) return false;
   let at = 0;
   for (const key in holder) {
     if (names[at] !== key || !Object.is(Reflect.get(holder, key), values[at])) return false;
