@@ -57,6 +57,27 @@ test('all loops accept, and answer alike', async (t) => {
   );
 });
 
+test('a view engine that home has found itself since is no difference', async (t) => {
+  const tree = {
+    'views/page.ejs': 'page <%= n %>',
+    'app.js': `
+      const path = require('path');
+      const express = require('express');
+      const app = express();
+      app.set('view engine', 'ejs');
+      app.set('views', path.join(__dirname, 'views'));
+      app.get('/page/:n', (req, res) => { res.render('page', { n: req.params.n }); });
+      const server = app.listen(0, () => setImmediate(() => {
+        app.render('page', { n: 0 }, () => console.log(Object.keys(app.engines) + '\\nport ' + server.address().port));
+      }));`,
+  };
+  const app = await ServedApp.serve(t, tree, { flags: FLAGS, replicas: 2 });
+  await app.until(() => [...app.stderr.matchAll(/replica-\d+ accepts connections/g)].length >= 2);
+  t.regex(app.stdout, /^\.ejs$/m);
+  await servesThere(app, '/page/1');
+  t.deepEqual([...new Set(await fresh(app, 40, '/page/7'))], ['page 7']);
+});
+
 test('an app that keeps something is served by the main thread alone', async (t) => {
   const text =
     'let count = 0;\napp.get("/free", (req, res) => { res.json(1); });\napp.get("/count", (req, res) => { res.json(++count); });\n';

@@ -41,7 +41,8 @@ const AIMS: readonly Aim[] = [
   { workload: 'upload', what: 'throughput', against: 'cluster', least: 1, pick: rate() },
   { workload: 'render', what: 'throughput', against: 'cluster', least: 1, pick: rate() },
   { workload: 'startup', what: 'time', against: 'node', most: 1.1, pick: ({ start }) => start },
-  { workload: 'light', what: 'memory', against: 'node', most: 1.15, pick: ({ memory }) => memory },
+  // All of it is served by home: where threads serve as well, their memory is in the number.
+  { workload: 'crud', what: 'memory', against: 'node', most: 1.15, pick: ({ memory }) => memory },
 ];
 
 export function judgeAims(all: readonly WorkloadSummary[]): readonly Judged[] {

@@ -71,9 +71,11 @@ const watt: Peer = {
   isInstalled: true,
   command: (workload, { node, folder, installed, port }) => {
     if (installed === null) return null;
-    const cwd = join(folder, `watt-${workload.name}`);
-    rmSync(cwd, { recursive: true, force: true });
-    cpSync(folderOf(workload), cwd, { recursive: true, filter: (file) => !file.endsWith('workload.mts') });
+    // With all others beside it: workloads use each other's modules.
+    const all = join(folder, 'watt');
+    const cwd = join(all, workload.name);
+    rmSync(all, { recursive: true, force: true });
+    cpSync(dirname(folderOf(workload)), all, { recursive: true, filter: (file) => !file.endsWith('workload.mts') });
     linkPackages(cwd, installed);
     const about = { private: true, type: 'commonjs', dependencies: { '@platformatic/node': WATT_VERSION } };
     writeFileSync(join(cwd, 'package.json'), JSON.stringify(about));

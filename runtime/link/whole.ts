@@ -5,6 +5,7 @@
  * Gives: what they reach, where nothing but start-up decides what they do; null for all others.
  */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
@@ -12,6 +13,8 @@ import type { Reached } from './compare.js';
 import type { FoundFluxion } from './find-fluxion.js';
 import { Reach } from './reach.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
+
+const require = createRequire(import.meta.url);
 
 /** What Express 4 puts into each stack itself: it looks at the request, and at the app's settings. Apps of Express 3 are served by home. */
 const OWN_OF_EXPRESS: { readonly [name: string]: RegExp } = {
@@ -48,7 +51,13 @@ export class WholeReach {
   ofApp(app: object): Reached | null {
     const { settings, engines, locals, mountpath } = read(app);
     if (settings === undefined) return null;
-    const parts = { settings: without(settings, ['view']), engines, locals: without(locals, ['settings']), mountpath };
+    const given = without(engines, lookedUp(engines));
+    const parts = {
+      settings: without(settings, ['view']),
+      engines: given,
+      locals: without(locals, ['settings']),
+      mountpath,
+    };
     return [...this.#reach.ofValues(parts)];
   }
 
@@ -77,6 +86,20 @@ export class WholeReach {
 function read(app: object): { readonly [name: string]: unknown } {
   const names = ['settings', 'engines', 'locals', 'mountpath'];
   return Object.fromEntries(names.map((name) => [name, Reflect.get(app, name)]));
+}
+
+/** View engines that Express finds by itself, when a view is first rendered: `.ejs` is what the package `ejs` has for it. */
+function lookedUp(engines: unknown): readonly string[] {
+  if (typeof engines !== 'object' || engines === null) return [];
+  const loaded = Object.values(require.cache);
+  return Object.entries(engines)
+    .filter(([ending, engine]) => {
+      const folder = path.join(path.sep, 'node_modules', ending.slice(1), path.sep);
+      const isIts = (module: NodeModule | undefined): boolean =>
+        module?.filename.includes(folder) === true && Reflect.get(Object(module.exports), '__express') === engine;
+      return loaded.some(isIts);
+    })
+    .map(([ending]) => ending);
 }
 
 function without(value: unknown, names: readonly string[]): unknown {
