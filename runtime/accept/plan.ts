@@ -5,7 +5,7 @@
  *                                                    heavy handlers, a change of routes or settings, a module nobody read ──> home
  *
  * A handler that computes for long is better sent to a loop that has time than left where its connection happens to be, so
- * where there is one home accepts alone.
+ * where there is one home accepts alone; unless all loops were asked for (`--accept every`).
  */
 import type http from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -157,8 +157,8 @@ export class AcceptPlan {
   // --- when ---------------------------------------------------------------------------------------------------------------
 
   #isOn(): boolean {
-    if (this.#isOver || this.#options.hasHeavy()) return false;
-    return this.#options.mode === 'every' || this.#hasDecided;
+    if (this.#isOver) return false;
+    return this.#options.mode === 'every' || (this.#hasDecided && !this.#options.hasHeavy());
   }
 
   #look(): void {
@@ -169,7 +169,7 @@ export class AcceptPlan {
     }
     // Once on, it stays on: home has time again because others accept.
     if (!this.#hasDecided) this.#decide();
-    if (this.#options.hasHeavy()) {
+    if (this.#options.mode === 'auto' && this.#options.hasHeavy()) {
       for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('give-back');
     } else if (this.#isOn()) {
       this.#turnOn();
