@@ -164,6 +164,8 @@ const packageName: Check = (value, spot) => {
   complain(spot, 'core modules are named without "node:"', `write '${value.slice('node:'.length)}'`);
 };
 
+const name = where('a name', (value) => typeof value === 'string');
+
 const rupture = object<Rupture>('an object with "kind" and "callback"', () => ({
   kind: required(oneOf('start', 'post', 'sync')),
   callback: required(callbackArgument),
@@ -174,12 +176,12 @@ const rupture = object<Rupture>('an object with "kind" and "callback"', () => ({
   label: optional(argumentIndex),
   mounts: optional(yesOrNo),
   thisIsReceiver: optional(yesOrNo),
+  thisIsResult: optional(yesOrNo),
+  within: optional(name),
+  runBy: optional(name),
 }));
 
-const names = list(
-  'a list of names',
-  where('a name', (value) => typeof value === 'string'),
-);
+const names = list('a list of names', name);
 const statefulWith: Check = object<NonNullable<Call['statefulWith']>>(
   'an object with `installed` and `options`',
   () => ({
@@ -204,6 +206,8 @@ const call = object<Call>('an object that says what the call does', () => ({
   stateful: optional(yesOrNo),
   statefulWith: optional(statefulWith),
   connects: optional(yesOrNo),
+  data: optional(yesOrNo),
+  runs: optional(name),
   shared: optional(yesOrNo),
 }));
 
@@ -213,6 +217,7 @@ const member: Check = object<Member>('an object that describes a value', () => (
   construct: optional(call),
   members: optional(record('an object with a field for each member', member)),
   others: optional(call),
+  runBy: optional(name),
 }));
 
 const eventModel = object<EventModel>('an object that says what listeners get', () => ({

@@ -214,6 +214,7 @@ class Summariser {
     }
     if (!isNew && base !== this.#values.fn.receiver) this.#changes.changeObject(Effect.mutate, base, op, op);
     if (value === NOTHING) return;
+    this.#outsideEffects.storeOutside(op, base, value, atom);
     this.#values.addInner(base, this.#values.selfOf(value));
     this.#values.addInner(base, this.#values.innerOf(value));
     this.#values.link(value, deep);

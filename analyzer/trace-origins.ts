@@ -153,7 +153,7 @@ class Solver {
       case 'inherit':
         return this.#outsideCalls.inherit(token, use.to);
       case 'throw':
-        return this.#outsideCalls.throw(token);
+        return this.#outsideCalls.throw(token, use.op);
       case 'await':
         return this.#givenValues.await(token, use.to);
       case 'bind':

@@ -70,6 +70,12 @@ export interface Rupture {
   readonly mounts?: boolean;
   /** The callback's `this` is the receiver. */
   readonly thisIsReceiver?: boolean;
+  /** The callback's `this` is what the call gives. */
+  readonly thisIsResult?: boolean;
+  /** Of `sync`: the callback is what the argument holds under this name (`new Transform({ transform() {} })`); `*`, under any. */
+  readonly within?: string;
+  /** Of `sync`: the callback is run not by this call, but by calls that run this (`Call.runs`). */
+  readonly runBy?: string;
 }
 
 export interface Call {
@@ -97,6 +103,10 @@ export interface Call {
   /** What it gives, when called again at the start-up of a replica, serves as well as home's (a lazy pool, a client, a
    *  middleware without memory). */
   readonly connects?: boolean;
+  /** Its arguments are data: of functions inside them none is called, other than those that the language calls (`toJSON`). */
+  readonly data?: boolean;
+  /** It runs the functions that were given elsewhere to be run by calls that say so (`runBy`): templates call what `app.locals` has. */
+  readonly runs?: string;
   /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. */
   readonly shared?: boolean;
 }
@@ -109,6 +119,8 @@ export interface Member {
   readonly members?: { readonly [name: string]: Member };
   /** What members that are not listed do; without it they are unknown. */
   readonly others?: Call;
+  /** Functions that are put here are run as part of calls that run this (`Call.runs`). */
+  readonly runBy?: string;
 }
 
 /** What the listeners of one event get; refines `on`, `once` and their like of `events.EventEmitter`. */

@@ -6,13 +6,14 @@
  */
 import { isBuiltin } from 'node:module';
 import type { Call } from '../../models/types.js';
-import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import { type AtomId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
 import { methodByName } from '../method-by-name.js';
 import { type Models, type Ref, registersNothing, type Shape } from '../models.js';
 import type { Origins } from '../trace-origins.js';
 import type { Changes } from './changes.js';
 import type { FunctionValues } from './function-values.js';
+import { HandedFunctions } from './handed-functions.js';
 import { HiddenState } from './hidden-state.js';
 import { Effect } from './kinds.js';
 
@@ -20,11 +21,11 @@ export class OutsideEffects {
   readonly executes = new Map<OpId, readonly FunctionId[]>();
   readonly #facts: Facts;
   readonly #origins: Origins;
-  readonly #ruptures: Ruptures;
   readonly #models: Models;
   readonly #values: FunctionValues;
   readonly #changes: Changes;
   readonly #hidden: HiddenState;
+  readonly #handed: HandedFunctions;
 
   constructor(
     facts: Facts,
@@ -36,11 +37,11 @@ export class OutsideEffects {
   ) {
     this.#facts = facts;
     this.#origins = origins;
-    this.#ruptures = ruptures;
     this.#models = models;
     this.#values = values;
     this.#changes = changes;
     this.#hidden = new HiddenState(facts, origins, models);
+    this.#handed = new HandedFunctions(facts, origins, ruptures, models);
   }
 
   callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
@@ -209,33 +210,20 @@ export class OutsideEffects {
     }
   }
 
-  /** Whoever is given a function may run it, at once or later, unless it is known to be the callback of a rupture point. */
+  /** Whoever is given a function may run it, at once or later. */
   #noteExecuted(op: OpId): void {
     const inPlace = this.#origins.inPlaceOf(op);
-    const given = this.#functionsGivenTo(op);
-    if (inPlace.length === 0 && given === null) return;
-    const found = new Set([...this.#origins.calleesOf(op), ...inPlace, ...(given ?? [])]);
-    this.executes.set(op, [...found]);
+    this.#note(op, inPlace, this.#handed.toCall(op));
   }
 
-  #functionsGivenTo(op: OpId): FunctionId[] | null {
-    let given: FunctionId[] | null = null;
-    const call = this.#facts.d.get(op);
-    const count = this.#facts.callCount.get(call);
-    for (let index = 0; index < count; index++) {
-      for (const id of this.#origins.tokensOf(this.#facts.argument(call, index))) {
-        const fn = this.#origins.tokens.functionOf(id);
-        if (fn === null || this.#isCallback(op, fn)) continue;
-        given ??= [];
-        given.push(fn);
-      }
-    }
-    return given;
+  /** So may those on whose objects it is put. */
+  storeOutside(op: OpId, base: ValueId, value: ValueId, atom: AtomId): void {
+    if (this.#values.recording) this.#note(op, [], this.#handed.toObject(base, value, atom));
   }
 
-  #isCallback(op: OpId, fn: FunctionId): boolean {
-    const points = this.#ruptures.byOp.get(op);
-    return points?.some((point) => point.callbacks.some((callback) => callback.fn === fn)) === true;
+  #note(op: OpId, inPlace: readonly FunctionId[], handed: ReadonlySet<FunctionId>): void {
+    if (inPlace.length + handed.size === 0) return;
+    this.executes.set(op, [...new Set([...this.#origins.calleesOf(op), ...inPlace, ...handed])]);
   }
 }
 

@@ -305,12 +305,11 @@ export class Calls {
     this.#givenValues.givesAnew = false;
     if (isErrorHandler) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
     if (token.kind === 'bound') this.#flow.edge(token.receiver, fn.receiver);
-    else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0)
-      this.#flow.edge(use.call.receiver, fn.receiver);
-    if (rupture.kind === 'sync' && op >= 0) this.#found.inPlaceCallees.add(op, fnId);
+    else if ((fn.flags & FunctionFlag.arrow) === 0) this.#flow.edge(receiverOf(use), fn.receiver);
+    if (rupture.kind === 'sync' && rupture.runBy === undefined && op >= 0) this.#found.inPlaceCallees.add(op, fnId);
     // `list.forEach(fn, thisArg)`
     const after = use.use.argument + 1;
-    if (rupture.kind === 'sync' && token.kind === 'function')
+    if (rupture.kind === 'sync' && rupture.within === undefined && token.kind === 'function')
       this.#flow.edge(use.call.args[after] ?? NOTHING, fn.receiver);
     if (rupture.kind === 'post' && this.#catches(use.use)) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
   }
@@ -338,4 +337,11 @@ export class Calls {
     }
     return found;
   }
+}
+
+function receiverOf({ use, call }: Extract<Use, { kind: 'callback' }>): ValueId {
+  const { thisIsReceiver, thisIsResult, within } = use.rupture;
+  if (thisIsReceiver === true) return call.receiver;
+  if (thisIsResult === true) return call.to;
+  return within === undefined ? NOTHING : (call.args[use.argument] ?? NOTHING);
 }

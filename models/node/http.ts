@@ -108,7 +108,7 @@ export const http = {
       perRequest: true,
       reply: true,
       members: {
-        ...chained('writeHead writeHeader', { keeps: [] }),
+        ...chained('writeHead writeHeader', { keeps: [], data: true }),
         ...mutating('writeContinue writeProcessing assignSocket detachSocket'),
         ...callbackLast('writeEarlyHints writeInformation', { mutates: ['this'] }, []),
         ...values('statusCode statusMessage sendDate strictContentLength shouldKeepAlive'),
