@@ -17,7 +17,7 @@ export interface Shape {
 }
 
 export type Ref =
-  | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'unknown' }
+  | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
   | {
       readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified';
       readonly index: number;
@@ -302,6 +302,7 @@ function parseRef(text: string): Ref {
   switch (word) {
     case 'fresh':
     case 'this':
+    case 'iterator':
     case 'unknown':
       return { kind: word };
     case 'contents':

@@ -29,6 +29,8 @@ export type ValueRef =
   | 'contents'
   /** a new container with the receiver's contents in it (`list.slice()`) */
   | 'copy'
+  /** the same, which is used up by whoever goes through it (`map.values()`) */
+  | 'iterator'
   /** argument n itself: `argument 0` */
   | `argument ${number}`
   /** something that argument n holds (`_.head(list)`) */

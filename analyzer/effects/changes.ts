@@ -15,6 +15,7 @@ import { Effect, kinds } from './kinds.js';
 import { OwnObjects } from './own-objects.js';
 
 const tooManyTokens = 120;
+const usedUp = /^(Iterator|Generator|StickyRegExp)$/;
 
 export class Changes {
   readonly #facts: Facts;
@@ -55,6 +56,16 @@ export class Changes {
     if (value === NOTHING) return;
     for (const root of this.#values.selfOf(value)) this.effect(kind, root, op, op, value);
     this.changeObject(kind, value, op, op);
+  }
+
+  /** Whoever goes through an iterator, or is given one, leaves less for the next; a sticky regular expression remembers where it stopped. */
+  useUp(value: ValueId, op: OpId): void {
+    if (this.#origins.tokensOf(value).some((id) => this.#isUsedUp(id))) this.change(Effect.mutate, value, op);
+  }
+
+  #isUsedUp(id: TokenId): boolean {
+    const token = this.#origins.tokens.get(id);
+    return token.kind === 'object' && usedUp.test(token.type);
   }
 
   /** Whoever gives a parameter answers for what is done to it, unless nobody is known to give it; and a variable at the top

@@ -50,6 +50,7 @@ export class OutsideEffects {
       for (const value of this.#argumentsOf(op)) this.#keepIn(value, [to]);
       return this.#values.copy(receiver, to);
     }
+    for (const value of this.#argumentsOf(op)) this.#changes.useUp(value, op);
     let known = isInside;
     let unknown = false;
     if (this.#usesHidden(op, receiver)) this.#changes.effect(Effect.stateful, -1, op, op);
@@ -179,6 +180,7 @@ export class OutsideEffects {
       case 'contents':
         return this.#values.addSelf(to, this.#values.contentsOf(receiver));
       case 'copy':
+      case 'iterator':
         return this.#values.addInner(to, this.#values.contentsOf(receiver));
       case 'contentsOf':
         return this.#values.addSelf(to, this.#values.contentsOf(args[ref.index] ?? NOTHING));

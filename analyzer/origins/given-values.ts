@@ -55,6 +55,8 @@ export class GivenValues {
         return this.#flow.use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
       case 'copy':
         return this.#container(view.receiver, to, view);
+      case 'iterator':
+        return this.#container(view.receiver, to, view, false, 'Iterator');
       case 'argument':
         return this.#flow.edge(view.args[ref.index] ?? NOTHING, to);
       case 'contentsOf':
@@ -111,9 +113,9 @@ export class GivenValues {
   }
 
   /** A new container made by the call, that holds what `from` holds. */
-  #container(from: ValueId, to: ValueId, view: CallView, isListed = false): void {
+  #container(from: ValueId, to: ValueId, view: CallView, isListed = false, type: string | null = null): void {
     const name = this.#methodName(view.op);
-    const token = this.#flow.madeAt(view.op, byKey.test(name) ? 'Object' : 'Array');
+    const token = this.#flow.madeAt(view.op, type ?? (byKey.test(name) ? 'Object' : 'Array'));
     let into = this.#flow.property(token, ANY_PROPERTY);
     if (name === 'entries') {
       const entry = this.#properties.entryOf(this.#flow.madeAt(view.op, 'Set'));
