@@ -60,7 +60,17 @@ export class Changes {
 
   /** Whoever goes through an iterator, or is given one, leaves less for the next; a sticky regular expression remembers where it stopped. */
   useUp(value: ValueId, op: OpId): void {
-    if (this.#origins.tokensOf(value).some((id) => this.#isUsedUp(id))) this.change(Effect.mutate, value, op);
+    if (!this.#isUsedUpIn(value)) return;
+    // What comes out of it may be part of anything, and stays as it is.
+    for (const root of this.#values.selfOf(value))
+      if (this.#values.roots.isVariable(root) && this.#isUsedUpIn(this.#values.roots.of(root)))
+        this.effect(Effect.mutate, root, op, op, value);
+    if (this.#values.recording && !this.#own.has(value, this.#values.fn))
+      this.#list.push(Effect.mutate, -1, op, op, value);
+  }
+
+  #isUsedUpIn(value: ValueId): boolean {
+    return this.#origins.tokensOf(value).some((id) => this.#isUsedUp(id));
   }
 
   #isUsedUp(id: TokenId): boolean {
