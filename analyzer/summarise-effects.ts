@@ -104,7 +104,8 @@ class Summariser {
   }
 
   run(): void {
-    for (const { functions, isCircle } of calleesFirst(this.#facts, this.#ops, this.#origins)) {
+    const heldBy = (op: OpId): readonly FunctionId[] => this.#outsideEffects.heldCode.of(op);
+    for (const { functions, isCircle } of calleesFirst(this.#facts, this.#ops, this.#origins, heldBy)) {
       for (const fn of functions) this.#callEffects.summaries.set(fn, new Summary());
       // Each round can only add; a circle settles within a few.
       for (let round = 0; isCircle && round < 40; round++) {
