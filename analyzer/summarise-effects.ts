@@ -21,6 +21,7 @@ import { EffectList } from './effects/effect-list.js';
 import { FunctionValues } from './effects/function-values.js';
 import { Effect } from './effects/kinds.js';
 import { OutsideEffects } from './effects/outside-calls.js';
+import { findPatches } from './effects/patches.js';
 import { Summary } from './effects/summary.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
 import type { Ruptures } from './find-rupture-points.js';
@@ -234,11 +235,13 @@ function findEntries(facts: Facts, origins: Origins, ruptures: Ruptures): Uint8A
   const entries = new Uint8Array(facts.functions.length).fill(1);
   for (let op = 0; op < facts.kind.length; op++) {
     const callees = origins.calleesOf(op);
-    if (callees.length > 0) for (const callee of callees) entries[callee] = 0;
+    // Who calls nobody but itself is called by others (`stream.write = function () { write.call(this) }`).
+    for (const callee of callees) if (callee !== facts.owner.get(op)) entries[callee] = 0;
     const inPlace = origins.inPlaceOf(op);
     if (inPlace.length > 0) for (const callee of inPlace) entries[callee] = 0;
   }
   for (const point of ruptures.points) for (const { fn } of point.callbacks) entries[fn] = 1;
   for (const fn of origins.escaped) entries[fn] = 1;
+  for (const fn of findPatches(facts, origins)) entries[fn] = 1;
   return entries;
 }

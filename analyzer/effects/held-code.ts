@@ -16,6 +16,7 @@ import type { Ruptures } from '../find-rupture-points.js';
 import type { Models, Shape } from '../models.js';
 import type { Token, TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
+import { patchesOf } from './patches.js';
 
 type External = Extract<Token, { kind: 'external' }>;
 
@@ -37,6 +38,8 @@ export class HeldCode {
   /** What each reply may run, and each that is rendered. */
   readonly #settings = new Set<FunctionId>();
   readonly #locals = new Set<FunctionId>();
+  /** What runs where something is printed. */
+  readonly #output = new Set<FunctionId>();
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models) {
     this.#facts = facts;
@@ -57,13 +60,18 @@ export class HeldCode {
     const owners = new Set<string>();
     for (const id of this.#origins.calleeTokens(op)) {
       const token = this.#externalOf(id);
-      if (token === null || !this.#isCode(token.shape)) continue;
+      if (token === null) continue;
+      if (this.#prints(token.shape)) {
+        this.#packages();
+        for (const fn of this.#output) (found ??= new Set()).add(fn);
+      }
+      if (!this.#isCode(token.shape)) continue;
       found ??= new Set();
       owners.add(token.shape.package);
       this.#addPackage(token.shape.package, found);
       for (const fn of this.#heldBy(id)) found.add(fn);
-      if (this.#models.typeThat(token.shape, isOfRequest) === null && !isReply(token.shape)) this.#addGiven(op, found);
-      else this.#addReply(token.shape, op, found);
+      if (isReply(token.shape) || this.#isReply(op)) this.#addReply(token.shape, op, found);
+      else this.#addGiven(op, found);
     }
     if (found === null) return none;
     this.#addReceivers(op, found, owners);
@@ -71,17 +79,28 @@ export class HeldCode {
   }
 
   #addReceivers(op: OpId, found: Set<FunctionId>, owners: ReadonlySet<string>): void {
-    const { kind, a, c } = this.#facts;
-    const own = kind.get(op) === Op.method ? a.get(op) : kind.get(op) === Op.call ? c.get(op) : NOTHING;
-    const receiver = this.#origins.receiverOf.get(op) ?? own;
-    if (receiver === NOTHING) return;
-    for (const id of this.#origins.tokensOf(receiver)) {
+    for (const id of this.#receivers(op)) {
       for (const fn of this.#heldBy(id)) found.add(fn);
       // An instance of a class that extends one of a package: `_transform()` is called by `write()`. Emitters call listeners.
       if (owners.size === 1 && owners.has('events')) continue;
       const token = this.#origins.tokens.get(id);
       if (token.kind === 'object' && token.type === 'Instance') this.#addMethods(token.proto, deepest, found);
     }
+  }
+
+  #receivers(op: OpId): readonly TokenId[] {
+    const { kind, a, c } = this.#facts;
+    const own = kind.get(op) === Op.method ? a.get(op) : kind.get(op) === Op.call ? c.get(op) : NOTHING;
+    const receiver = this.#origins.receiverOf.get(op) ?? own;
+    return receiver === NOTHING ? [] : this.#origins.tokensOf(receiver);
+  }
+
+  /** `res.end()`, whoever has that method. */
+  #isReply(op: OpId): boolean {
+    return this.#receivers(op).some((id) => {
+      const token = this.#externalOf(id);
+      return token !== null && this.#models.typeThat(token.shape, isOfRequest) !== null;
+    });
   }
 
   #addMethods(proto: ValueId, depth: number, found: Set<FunctionId>): void {
@@ -98,6 +117,10 @@ export class HeldCode {
     let token = this.#origins.tokens.get(id);
     while (token.kind === 'bound') token = this.#origins.tokens.get(token.target);
     return token.kind === 'external' ? token : null;
+  }
+
+  #prints(shape: Shape): boolean {
+    return shape.package === 'tty' || this.#models.call(shape, false)?.does?.includes('output') === true;
   }
 
   /** Code of a package, and not of the language. */
@@ -167,8 +190,12 @@ export class HeldCode {
   // --- what a whole package holds -------------------------------------------------------------------------------------------
 
   #addPackage(name: string, found: Set<FunctionId>): void {
+    for (const fn of this.#packages().get(name) ?? none) found.add(fn);
+  }
+
+  #packages(): ReadonlyMap<string, readonly FunctionId[]> {
     this.#ofPackages ??= this.#findPackages();
-    for (const fn of this.#ofPackages.get(name) ?? none) found.add(fn);
+    return this.#ofPackages;
   }
 
   /** Settings of a package (`dayjs.extend(fn)`), and what the program puts on it (`moment.now = fn`). */
@@ -181,6 +208,10 @@ export class HeldCode {
     };
     const { kind } = this.#facts;
     for (let op = 0; op < kind.length; op++) {
+      for (const { fn, of: patched } of patchesOf(this.#facts, this.#origins, op)) {
+        if (patched === 'output') this.#output.add(fn);
+        if (patched === 'exchange') this.#settings.add(fn);
+      }
       if (kind.get(op) === Op.store) this.#addStored(op, of);
       else if (isCall(kind.get(op))) this.#addConfigured(op, of);
     }
@@ -228,13 +259,13 @@ export class HeldCode {
   }
 
   #addReply({ path }: Shape, op: OpId, found: Set<FunctionId>): void {
-    this.#ofPackages ??= this.#findPackages();
+    const packages = this.#packages();
     for (const fn of this.#settings) found.add(fn);
     if (!rendering.test(path)) return;
     this.#addGiven(op, found);
     for (const fn of this.#locals) found.add(fn);
     // Whichever engine it is, it has been given nothing but what packages have been given.
-    for (const functions of this.#ofPackages.values()) for (const fn of functions) found.add(fn);
+    for (const functions of packages.values()) for (const fn of functions) found.add(fn);
   }
 }
 

@@ -368,4 +368,13 @@ export const stateProbes: readonly StateProbe[] = [
   ["freezing by a callback", "const rows=[{ n: 0 }];", "rows.forEach(Object.freeze); res.end();", "res.json(rows.map((row)=>Object.isFrozen(row)))"],
   ["back from a schema", "const { z }=require('zod'); const list=[1]; const schema=z.any();", "schema.parse(list).push(2); res.end();", "res.json(list)"],
   ["back from an iteration", "const async=require('async'); const rows=[{ n: 0 }];", "async.map(rows,(row,done)=>done(null,row),(error,all)=>{ all[0].n++; res.end() });", "res.json(rows)"],
+  ["one file of data loaded twice", "const a=require('./data.json'); const b=require('./data.json');", "a.n=1; res.end();", "res.json(b)"],
+  ["within a file of data loaded twice", "const { list }=require('./data.json'); const again=require('./data.json');", "list.push(1); res.end();", "res.json(again.list.length)"],
+  ["bound methods of the language", "const make=()=>{ const set=new Set(); return { on: set.add.bind(set), has: set.has.bind(set) } }; const flags=make();", "flags.on('a'); res.end();", "res.json(flags.has('a'))"],
+  ["bound functions", "const state = { n: 0, list: [] }; const inc=(function(){ this.n++ }).bind(state); const get=(function(){ return this.n }).bind(state);", "inc(); res.end();", "res.json(get())"],
+  ["output that counts", "let n=0; const { write }=process.stdout; process.stdout.write=function(...all){ n++; return write.apply(this,all) };", "console.log('x'); res.end();", "res.json(n)"],
+  ["responses that count", "let n=0; const { json }=express.response; express.response.json=function(body){ n++; return json.call(this,body) };", "res.json(1);", "res.send(String(n))"],
+  ["responses of Node that count", "let n=0; const { prototype }=require('http').ServerResponse; const { end }=prototype; prototype.end=function(...all){ n++; return end.apply(this,all) };", "res.end();", "res.send(String(n))"],
+  ["getter of all requests", "let n=0; Object.defineProperty(app.request,'uid',{ get(){ return ++n } });", "res.json(req.uid);", "res.json(n)"],
+  ["socket by its old name", "", "req.client.hits=1; res.end();", "res.json(req.client.hits);"],
 ];
