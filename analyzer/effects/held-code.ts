@@ -71,7 +71,8 @@ export class HeldCode {
       this.#addPackage(token.shape.package, found);
       for (const fn of this.#heldBy(id)) found.add(fn);
       if (isReply(token.shape) || this.#isReply(op)) this.#addReply(token.shape, op, found);
-      else this.#addGiven(op, found);
+      else if (this.#models.call(token.shape, this.#facts.kind.get(op) === Op.construct)?.data !== true)
+        this.#addGiven(op, found);
     }
     if (found === null) return none;
     this.#addReceivers(op, found, owners);
