@@ -152,6 +152,8 @@ class Solver {
         return this.#seeds.passGuard(token, use);
       case 'inherit':
         return this.#outsideCalls.inherit(token, use.to);
+      case 'pass':
+        return this.#givenValues.pass(token, use.to);
       case 'throw':
         return this.#outsideCalls.throw(token, use.op);
       case 'await':

@@ -8,7 +8,8 @@
  * What a model does not say is unknown: a member that is not listed, a call without `returns`, a callback parameter
  * beyond `params`. Of a call that is described, everything that its keys do not say does not happen: `{ returns:
  * 'fresh' }` is a pure function. But a function among the arguments, or inside one of them, that no entry of `ruptures`
- * describes may be called at any time, with unknown arguments (`axios.get(url, { validateStatus: fn })`).
+ * describes may be called at any time, with unknown arguments (`axios.get(url, { validateStatus: fn })`), and whoever
+ * calls something of the package that holds it is taken to call it (`z.string().refine(fn)`, then `schema.parse(x)`).
  *
  * The receiver (`this`) of a module's own member is the module: what changes it concerns everybody who uses the package.
  */

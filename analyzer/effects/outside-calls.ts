@@ -14,6 +14,7 @@ import type { Origins } from '../trace-origins.js';
 import type { Changes } from './changes.js';
 import type { FunctionValues } from './function-values.js';
 import { HandedFunctions } from './handed-functions.js';
+import { HeldCode } from './held-code.js';
 import { HiddenState } from './hidden-state.js';
 import { Effect } from './kinds.js';
 
@@ -26,6 +27,7 @@ export class OutsideEffects {
   readonly #changes: Changes;
   readonly #hidden: HiddenState;
   readonly #handed: HandedFunctions;
+  readonly heldCode: HeldCode;
 
   constructor(
     facts: Facts,
@@ -42,6 +44,7 @@ export class OutsideEffects {
     this.#changes = changes;
     this.#hidden = new HiddenState(facts, origins, models);
     this.#handed = new HandedFunctions(facts, origins, ruptures, models);
+    this.heldCode = new HeldCode(facts, origins, ruptures, models);
   }
 
   callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
@@ -114,14 +117,44 @@ export class OutsideEffects {
       if (target === 'this') this.#changes.change(Effect.mutate, receiver, op);
       else for (const value of chosen(args, target)) this.#changes.change(Effect.mutate, value, op);
     }
-    for (const index of model.keeps ?? noTargets) {
-      for (const value of chosen(args, index as number))
-        this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
-    }
+    if (copiesProperties(model)) this.#copyInto(args, to);
+    else
+      for (const index of model.keeps ?? noTargets) {
+        for (const value of chosen(args, index as number))
+          this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
+      }
+    for (const value of args) this.#callGiven(value, args, receiver, op);
     if (model.stateful) this.#changes.effect(Effect.stateful, -1, op, op);
     if (model.does?.includes('process')) this.#changes.effect(Effect.process, -1, op, op);
     if (model.returns === undefined || model.returns === 'fresh') return;
     for (const ref of this.#models.refs(model.returns)) this.#giveRef(ref, receiver, to, args);
+  }
+
+  /** `Object.assign(target, source)`: what the source holds is then held by the target. */
+  #copyInto(args: readonly ValueId[], to: ValueId): void {
+    for (const value of args.slice(1)) {
+      for (const holder of [args[0] ?? NOTHING, to])
+        if (holder !== NOTHING) this.#values.addInner(holder, this.#values.contentsOf(value));
+    }
+  }
+
+  /** `items.forEach(set.add, set)`, `setTimeout(map.delete.bind(map, key))`: what is called is not of the program. */
+  #callGiven(value: ValueId, args: readonly ValueId[], receiver: ValueId, op: OpId): void {
+    for (const id of this.#origins.tokensOf(value)) {
+      const shape = this.#shapeOf(id);
+      // A middleware is called for requests.
+      const model = shape === null || shape.type !== null ? null : this.#models.call(shape, false);
+      if (model?.mutates === undefined) continue;
+      const token = this.#origins.tokens.get(id);
+      for (const target of model.mutates) {
+        if (target !== 'this') this.#changes.change(Effect.hand, receiver, op);
+        else if (token.kind === 'bound') this.#changes.change(Effect.mutate, token.receiver, op);
+        else {
+          this.#changes.change(Effect.mutate, value, op);
+          for (const other of args) if (other !== value) this.#changes.change(Effect.mutate, other, op);
+        }
+      }
+    }
   }
 
   /** `Object`, `Promise`, a package: it keeps nothing of what its functions are given. */
@@ -215,7 +248,7 @@ export class OutsideEffects {
   /** Whoever is given a function may run it, at once or later. */
   #noteExecuted(op: OpId): void {
     const inPlace = this.#origins.inPlaceOf(op);
-    this.#note(op, inPlace, this.#handed.toCall(op));
+    this.#note(op, inPlace, new Set([...this.#handed.toCall(op), ...this.heldCode.of(op)]));
   }
 
   /** So may those on whose objects it is put. */
@@ -227,6 +260,11 @@ export class OutsideEffects {
     if (inPlace.length + handed.size === 0) return;
     this.executes.set(op, [...new Set([...this.#origins.calleesOf(op), ...inPlace, ...handed])]);
   }
+}
+
+/** What such a call keeps are properties of what it is given. */
+export function copiesProperties(call: Call): boolean {
+  return call.returns === 'argument 0' && call.mutates?.includes(0) === true && call.keeps?.includes(-1) === true;
 }
 
 const noTargets: readonly ('this' | number)[] = [];

@@ -84,7 +84,7 @@ export const stream = {
       Stream: streamClass('Stream'),
       Readable: {
         ...streamClass('Readable'),
-        members: { ...pure('from fromWeb', 'stream.Readable'), ...pure('isDisturbed') },
+        members: { ...calls('from fromWeb', { returns: 'stream.Readable', keeps: [-1] }), ...pure('isDisturbed') },
       },
       Writable: { ...streamClass('Writable'), members: pure('fromWeb', 'stream.Writable') },
       Duplex: { ...streamClass('Duplex'), members: pure('fromWeb', 'stream.Duplex') },
