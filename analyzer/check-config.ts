@@ -204,6 +204,7 @@ const call = object<Call>('an object that says what the call does', () => ({
   stateful: optional(yesOrNo),
   statefulWith: optional(statefulWith),
   connects: optional(yesOrNo),
+  failsLive: optional(yesOrNo),
   shared: optional(yesOrNo),
 }));
 

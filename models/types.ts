@@ -97,6 +97,8 @@ export interface Call {
   /** What it gives, when called again at the start-up of a replica, serves as well as home's (a lazy pool, a client, a
    *  middleware without memory). */
   readonly connects?: boolean;
+  /** Its errors hold live objects, which no message carries. */
+  readonly failsLive?: boolean;
   /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. */
   readonly shared?: boolean;
 }
