@@ -208,6 +208,7 @@ const call = object<Call>('an object that says what the call does', () => ({
   connects: optional(yesOrNo),
   data: optional(yesOrNo),
   runs: optional(name),
+  failsLive: optional(yesOrNo),
   shared: optional(yesOrNo),
 }));
 
@@ -240,6 +241,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   label: optional(argumentIndex),
   others: optional(call),
   computed: optional(call),
+  ordered: optional(yesOrNo),
   travels: optional(oneOf('clone', 'bridge')),
   reply: optional(yesOrNo),
   perRequest: optional(yesOrNo),

@@ -110,6 +110,8 @@ export interface Call {
   readonly data?: boolean;
   /** It runs the functions that were given elsewhere to be run by calls that say so (`runBy`): templates call what `app.locals` has. */
   readonly runs?: string;
+  /** Its errors hold live objects, which no message carries. */
+  readonly failsLive?: boolean;
   /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. */
   readonly shared?: boolean;
 }
@@ -163,6 +165,8 @@ export interface TypeModel {
   readonly travels?: 'clone' | 'bridge';
   /** Bound to the connection of one request: who uses it acts on the reply. */
   readonly reply?: boolean;
+  /** It has one connection, over which all is done in the order in which it was asked. */
+  readonly ordered?: boolean;
   /** Belongs to one request. */
   readonly perRequest?: boolean;
   /** A request leads to it, and it outlives the request (`req.socket`): what the program keeps on it stays where it is. */
