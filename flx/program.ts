@@ -177,9 +177,32 @@ export interface LinkFacts {
   readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
   readonly passes: readonly Passes[];
+  /** Fluxions of which the running app can tell more, and the variables that say it. */
+  readonly open: readonly OpenFluxion[];
+  /** Of fluxions that stand for closures of the running app: which ones these are. */
+  readonly closures: readonly ClosureFluxion[];
 }
 
-export const noLinkFacts: LinkFacts = { connects: [], captures: [], repeatable: [], wrappers: [], passes: [] };
+export interface OpenFluxion {
+  readonly fluxion: FluxionId;
+  readonly variables: readonly string[];
+}
+
+export interface ClosureFluxion {
+  readonly fluxion: FluxionId;
+  readonly at: Place;
+  readonly index: number;
+}
+
+export const noLinkFacts: LinkFacts = {
+  connects: [],
+  captures: [],
+  repeatable: [],
+  wrappers: [],
+  passes: [],
+  open: [],
+  closures: [],
+};
 
 /** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */
 export interface Passes {

@@ -10,6 +10,7 @@ import type { FluxionProgram, Unresolved } from '../flx/program.js';
 import { chooseCuts } from './choose-cuts.js';
 import { decideState } from './decide-state.js';
 import { findConnects } from './find-connects.js';
+import { findOpen } from './find-open.js';
 import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
 import { listCaptures } from './list-captures.js';
@@ -58,7 +59,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
-    link: listLinkFacts(pipeline, names, folds, placed),
+    link: listLinkFacts(pipeline, names, folds, placed, flows),
   };
 }
 
@@ -76,8 +77,10 @@ function listLinkFacts(
   names: ReadonlyMap<PartId, string>,
   folds: Folds,
   placed: ReadonlyMap<PartId, Placed>,
+  flows: Flows,
 ): FluxionProgram['link'] {
-  const { models, graph, parts } = pipeline;
+  const { models, graph, parts, origins } = pipeline;
+  const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
   const connectsOf = findConnects(pipeline);
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
   return {
@@ -91,6 +94,13 @@ function listLinkFacts(
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))
       .map(([part, variables]) => ({ fluxion: nameOf({ names }, part.id), variables })),
+    open: findOpen(pipeline, flows, ({ id }) => placed.get(id))
+      .filter(({ part }) => !folds.isFolded(part.id))
+      .map(({ part, variables }) => ({ fluxion: nameOf({ names }, part.id), variables })),
+    closures: fluxions.flatMap((part) => {
+      const copy = part.kind === 'start' ? closures.get(part.fn.id) : undefined;
+      return copy === undefined ? [] : [{ fluxion: nameOf({ names }, part.id), at: copy.at, index: copy.index }];
+    }),
   };
 }
 
