@@ -36,9 +36,9 @@ export interface LiveCopy {
 
 type Live = Extract<Use, { kind: 'live' }>;
 
-/** By these an object may be of a class without its constructor. */
+/** By these an object may be of a class without its constructor, or of another one than its constructor says. */
 const OTHER_WAYS =
-  /\bObject\s*\.\s*create\b|\{[^{}]*\bcreate\b[^{}]*\}\s*=\s*Object\b|\bsetPrototypeOf\b|\bReflect\s*(?:\.\s*construct\b|\[)|\}\s*=\s*Reflect\b|__proto__/;
+  /\.prototype\s*=(?!=)|\bObject\s*\.\s*create\b|\{[^{}]*\bcreate\b[^{}]*\}\s*=\s*Object\b|\bsetPrototypeOf\b|\bReflect\s*(?:\.\s*construct\b|\[)|\}\s*=\s*Reflect\b|__proto__/;
 
 export class LiveCopies {
   readonly #flow: TokenFlow;
@@ -51,7 +51,7 @@ export class LiveCopies {
   readonly #instances = new Map<FunctionId, TokenId[]>();
   /** To be done when all else is seeded. */
   readonly #pending: (() => void)[] = [];
-  #hasOtherWays: boolean | null = null;
+  #otherWays: boolean | null = null;
 
   constructor(flow: TokenFlow, found: Found, seeds: Seeds) {
     this.#flow = flow;
@@ -146,7 +146,7 @@ export class LiveCopies {
     }
     const made = this.#found.classOf.get(id);
     if (made !== undefined) {
-      if (as === 'instance' && made === of) this.#flow.add(to, id);
+      if (as === 'instance' && (made === of || this.#hasOtherWays())) this.#flow.add(to, id);
     } else if (typeof as === 'number' && token.kind === 'object' && token.type === 'Object') {
       this.#flow.use(this.#flow.property(id, as), { kind: 'liveHolder', to, of, token: id });
     } else this.#flow.add(to, id);
@@ -188,10 +188,14 @@ export class LiveCopies {
   }
 
   #mayOthersMake(of: FunctionId): boolean {
-    this.#hasOtherWays ??= this.#facts.modules.some(({ text }) => OTHER_WAYS.test(text));
-    if (this.#hasOtherWays || this.#makesUnknown()) return true;
+    if (this.#hasOtherWays() || this.#makesUnknown()) return true;
     for (const fn of this.#found.escaped) if (this.#originOf(fn) === of) return true;
     return false;
+  }
+
+  #hasOtherWays(): boolean {
+    this.#otherWays ??= this.#facts.modules.some(({ text }) => OTHER_WAYS.test(text));
+    return this.#otherWays;
   }
 
   /** `new` of what may be any class. */

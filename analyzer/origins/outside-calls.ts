@@ -5,7 +5,7 @@
  * Gives:   to `TokenFlow`: results; to `Found`: callbacks.
  */
 import type { Rupture } from '../../models/types.js';
-import { type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import { ANY_PROPERTY, type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { isPure, methodByName } from '../method-by-name.js';
 import type { Models, Shape } from '../models.js';
 import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
@@ -48,9 +48,7 @@ export class OutsideCalls {
     // `next(error)` ends up in error handlers.
     if (shape.typeName === 'express.Next') this.#flow.use(view.args[0] ?? NOTHING, { kind: 'throw' });
     if (shape.path === 'Proxy' && view.isNew) {
-      // A second name for its target; its traps may run at any access.
-      this.#flow.edge(view.args[0] ?? NOTHING, view.to);
-      this.#flow.use(view.args[1] ?? NOTHING, { kind: 'escape' });
+      this.#makeProxy(view);
       return;
     }
     if (shape.path === 'Object.create') {
@@ -76,6 +74,29 @@ export class OutsideCalls {
       for (const arg of view.args) this.#flow.lay(arg, defining.test(shape.path) ? startAll : startIt);
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view);
+  }
+
+  /** A second name for its target, and an object that has under any name what a trap gives; traps may run at any access. */
+  #makeProxy(view: CallView): void {
+    const [target = NOTHING, handler = NOTHING] = view.args;
+    this.#flow.edge(target, view.to);
+    this.#flow.use(handler, { kind: 'escape' });
+    const proxy = this.#flow.madeAt(view.op, 'Object');
+    this.#flow.add(view.to, proxy);
+    const given = this.#flow.property(proxy, ANY_PROPERTY);
+    this.#flow.use(this.#trap(handler, 'get'), {
+      kind: 'call',
+      view: { op: -1, to: given, receiver: handler, args: [target], spread: -1, isNew: false, promisified: false },
+    });
+    // To call the proxy is to call the trap, which gets who knows what, as the handler is in other hands.
+    for (const name of ['apply', 'construct']) this.#flow.edge(this.#trap(handler, name), view.to);
+  }
+
+  #trap(handler: ValueId, name: string): ValueId {
+    const trap = this.#facts.newValue();
+    const atom = this.#facts.atom(name);
+    this.#flow.use(handler, { kind: 'load', atom, to: trap, receiver: handler, op: -1 });
+    return trap;
   }
 
   /** Errors that are made to be thrown are nobody's state, and there are too many of them; one that start-up made is there for all. */
