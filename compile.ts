@@ -13,6 +13,7 @@ import { resolveEntry } from './analyzer/resolve-entry.js';
 import type { Precision } from './analyzer/trace-origins.js';
 import { invariant } from './diagnostics/invariant.js';
 import type { Diagnostic } from './diagnostics/types.js';
+import type { LiveFacts } from './flx/live-facts.js';
 import type { FluxionProgram } from './flx/program.js';
 import { verifyProgram } from './flx/verify.js';
 import { builtins, byMethodName, coreModels, globals, packageModels } from './models/index.js';
@@ -28,6 +29,8 @@ export interface CompileOptions {
   readonly code?: boolean;
   /** Texts of modules that stand for what is on disk, which need not be there. By absolute, real path. */
   readonly given?: ReadonlyMap<string, string>;
+  /** What the running app says of itself. */
+  readonly live?: LiveFacts;
 }
 
 export interface Compilation {
@@ -40,7 +43,7 @@ export interface Compilation {
 }
 
 export async function compile(options: CompileOptions): Promise<Compilation> {
-  const { cwd, given = new Map<string, string>() } = options;
+  const { cwd, given = new Map<string, string>(), live = null } = options;
   const entry = given.has(options.entry) ? options.entry : resolveEntry(options.entry, cwd);
   const config = await loadConfig({
     cwd,
@@ -56,10 +59,10 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
   const installed = findInstalled(graph.asked, entry);
   const models = new Models({ packages, globals, byMethodName, isInstalled: installed.has });
-  const first = decide(graph, models, withCode);
+  const first = decide(graph, models, { withCode, live });
   // No more than this is kept of the first graph while there is a second.
   const { asked, folders } = graph;
-  const second = decideWithPackages(sources, first.wanted, models, withCode);
+  const second = decideWithPackages(sources, first.wanted, models, { withCode, live });
   // Written when the analysis is over and gone: that takes as much room as the program.
   const program = writeProgram(second.draft ?? first.draft);
   verifyProgram(program);
@@ -85,7 +88,7 @@ function decideWithPackages(
   sources: LoadOptions,
   wanted: ReadonlySet<string>,
   models: Models,
-  withCode: boolean,
+  { withCode, live }: DecideOptions,
 ): DecidedWithPackages {
   const unread = new Map<string, string>();
   const isUnknown = (name: string): boolean => !models.isModelled(name);
@@ -100,13 +103,18 @@ function decideWithPackages(
     const read = graph.facts.modules.map(({ id }) => id).join();
     if (read === before) continue;
     before = read;
-    const pipeline = analyze(graph, models, 'calls');
+    const pipeline = analyze(graph, models, 'calls', live);
     if (pipeline === null) continue;
     const { isLost, packages } = findLost(pipeline);
     if (!isLost && packages.length === 0) return { draft: draftProgram(pipeline, withCode), graph, unread };
     for (const name of packages) unread.set(name, 'its code may change anything, as far as can be told');
   }
   return { draft: null, graph: null, unread: new Map([...refusals, ...unread]) };
+}
+
+interface DecideOptions {
+  readonly withCode: boolean;
+  readonly live: LiveFacts | null;
 }
 
 interface Decided {
@@ -116,10 +124,10 @@ interface Decided {
 }
 
 /** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */
-function decide(graph: ModuleGraph, models: Models, withCode: boolean): Decided {
+function decide(graph: ModuleGraph, models: Models, { withCode, live }: DecideOptions): Decided {
   const loaded = graph.facts.mark();
   const attempt = (precision: Precision): Decided | null => {
-    const pipeline = analyze(graph, models, precision);
+    const pipeline = analyze(graph, models, precision, live);
     const draft = pipeline === null ? null : draftProgram(pipeline, withCode);
     if (pipeline === null || draft === null) return null;
     return { draft, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };

@@ -145,14 +145,20 @@ export function cloneSize(fn: FunctionFact): number {
   return fn.valueEnd - fn.valueStart;
 }
 
-export function cloneFunction(facts: Facts, fn: FunctionFact): Clone {
+/** What a copy has in the place of variables around the function, and the names that some of them hold. */
+export interface Held {
+  readonly values: ReadonlyMap<ValueId, ValueId>;
+  readonly texts: ReadonlyMap<ValueId, string>;
+}
+
+export function cloneFunction(facts: Facts, fn: FunctionFact, held: Held | null = null): Clone {
   const firstFunction = facts.functions.length;
   const valueDelta = facts.valueCount - fn.valueStart;
   facts.valueCount += cloneSize(fn);
   const functionDelta = firstFunction - fn.id;
   const value = (id: ValueId): ValueId => {
     const isOwn = id >= fn.valueStart && id < fn.valueEnd && !facts.globals.has(id);
-    return isOwn ? id + valueDelta : id;
+    return isOwn ? id + valueDelta : (held?.values.get(id) ?? id);
   };
   const inside = (id: FunctionId): FunctionId => (id >= fn.id && id < fn.functionEnd ? id + functionDelta : id);
   const firstOp = facts.kind.length;
@@ -165,7 +171,11 @@ export function cloneFunction(facts: Facts, fn: FunctionFact): Clone {
     const own = facts.classes.get(id);
     if (own !== undefined) facts.classes.set(inside(id), { superclass: value(own.superclass) });
   }
-  for (let op = fn.opStart; op < fn.opEnd; op++) copyOp(facts, op, value, inside);
+  for (let op = fn.opStart; op < fn.opEnd; op++) {
+    copyOp(facts, op, value, inside);
+    const key = facts.keys.get(op);
+    if (key !== undefined) copyKey(facts, key, value, held?.texts.get(key));
+  }
   const seeds = seedsBetween(facts, fn.valueStart, fn.valueEnd)
     .filter((seed) => value(seed.value) !== seed.value)
     .map((seed) => copySeed(seed, value, inside));
@@ -252,6 +262,16 @@ function copyOp(facts: Facts, op: OpId, value: (id: ValueId) => ValueId, inside:
     facts.loop.get(op),
   );
 }
+
+/** The op that was copied last is by a variable's name. */
+function copyKey(facts: Facts, key: ValueId, value: (id: ValueId) => ValueId, text: string | undefined): void {
+  const op = facts.kind.length - 1;
+  facts.keys.set(op, value(key));
+  if (text !== undefined && NAME.test(text)) facts.c.set(op, facts.atom(text));
+}
+
+/** No index, and nothing that the language calls by itself. */
+const NAME = /^(?!__proto__$)[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 function copyCall(facts: Facts, call: number, value: (id: ValueId) => ValueId): number {
   const first = facts.callFirst.get(call);

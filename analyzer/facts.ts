@@ -249,6 +249,8 @@ export class Facts {
    *  knows; empty where the module is there in any case. */
   readonly lateLoads: (readonly FunctionId[] | null)[] = [];
   readonly seeds: TokenSeed[] = [];
+  /** Loads, stores and method calls whose property is named by a variable (`instance[key]`): that variable. */
+  readonly keys = new Map<OpId, ValueId>();
   /** Literal strings by value, for the few that matter: arguments of calls. */
   readonly strings = new Map<ValueId, string>();
   readonly loopParents = new IntList(64);
@@ -330,6 +332,7 @@ export class Facts {
     this.valueCount = values;
     this.variables.restore(values);
     for (const id of this.strings.keys()) if (id >= values) this.strings.delete(id);
+    for (const op of this.keys.keys()) if (op >= this.kind.length) this.keys.delete(op);
     for (const id of this.classes.keys()) if (id >= functions) this.classes.delete(id);
   }
 

@@ -2,6 +2,7 @@
  * Reads:   the modules of a program, and models of the packages that it may use.
  * Gives:   Pipeline: what the program is. Nothing is decided yet.
  */
+import type { LiveFacts } from '../flx/live-facts.js';
 import { Budget } from './budget.js';
 import { type CutInput, cutCoarseParts, cutParts, type Parts } from './cut-parts.js';
 import type { Facts, FunctionId, OpId } from './facts.js';
@@ -41,14 +42,20 @@ const mostForPackages = 1_500_000;
 /**
  * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
  * a result, though one in which nothing may be proven.
+ * `live`: what the running app said of itself, if it was asked.
  */
-export function analyze(graph: ModuleGraph, models: Models, precision: Precision): Pipeline | null {
+export function analyze(
+  graph: ModuleGraph,
+  models: Models,
+  precision: Precision,
+  live: LiveFacts | null,
+): Pipeline | null {
   const { facts } = graph;
   const source = new SourceText(facts);
   const work = leastWork + workForOp * facts.kind.length;
   // Without packages there is a result already; more of one is not worth any time.
   const budget = new Budget(facts.hasPackages ? Math.min(work, mostForPackages) : work, precision === 'calls');
-  const origins = traceOrigins(graph, models, budget, precision);
+  const origins = traceOrigins(graph, models, budget, precision, live);
   if (budget.isGivenUp) return null;
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);

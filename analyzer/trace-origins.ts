@@ -14,9 +14,11 @@
  *   origins/properties.ts     loads and stores
  *   origins/calls.ts          calls of functions of the program
  *   origins/contexts.ts       which copy of a function a call runs
+ *   origins/live-copies.ts    closures of the running app in the place of a function
  *   origins/outside-calls.ts  calls of what models describe
  *   origins/given-values.ts   what such a call gives and keeps
  */
+import type { LiveFacts } from '../flx/live-facts.js';
 import type { Budget } from './budget.js';
 import { type Facts, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
 import type { ModuleGraph } from './load-modules.js';
@@ -25,6 +27,7 @@ import { Calls } from './origins/calls.js';
 import { Contexts } from './origins/contexts.js';
 import { Found } from './origins/found.js';
 import { GivenValues } from './origins/given-values.js';
+import { LiveCopies, type LiveCopy } from './origins/live-copies.js';
 import { OutsideCalls } from './origins/outside-calls.js';
 import { Properties } from './origins/properties.js';
 import { Seeds } from './origins/seeds.js';
@@ -53,13 +56,22 @@ export interface Origins {
   mayRun(fn: FunctionId): boolean;
   /** For a call of a bound function: the receiver that it was bound to. */
   readonly receiverOf: ReadonlyMap<OpId, ValueId>;
+  /** Copies of functions that stand for closures of the running app. */
+  readonly liveCopies: readonly LiveCopy[];
 }
 
-export function traceOrigins(graph: ModuleGraph, models: Models, budget: Budget, precision: Precision): Origins {
+export function traceOrigins(
+  graph: ModuleGraph,
+  models: Models,
+  budget: Budget,
+  precision: Precision,
+  live: LiveFacts | null,
+): Origins {
   const { facts } = graph;
   const flow = new TokenFlow(facts, models, budget);
   const found = new Found(facts);
-  new Solver(flow, found, precision).solve(graph);
+  const solver = new Solver(flow, found, precision);
+  solver.solve(graph, live);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
   found.called.clear();
@@ -74,6 +86,7 @@ export function traceOrigins(graph: ModuleGraph, models: Models, budget: Budget,
     escaped: found.escaped,
     mayRun: (fn) => found.mayRun(fn),
     receiverOf: found.receiverOf,
+    liveCopies: solver.liveCopies,
   };
 }
 
@@ -85,6 +98,7 @@ class Solver {
   readonly #givenValues: GivenValues;
   readonly #outsideCalls: OutsideCalls;
   readonly #calls: Calls;
+  readonly #live: LiveCopies;
 
   constructor(flow: TokenFlow, found: Found, precision: Precision) {
     this.#facts = flow.facts;
@@ -94,11 +108,14 @@ class Solver {
     const givenValues = new GivenValues(flow, properties);
     const outsideCalls = new OutsideCalls(flow, found, seeds, givenValues);
     const contexts = new Contexts(flow, seeds, precision);
+    const live = new LiveCopies(flow, found, seeds);
+    seeds.connect((fn) => live.takeOver(fn));
     this.#seeds = seeds;
     this.#properties = properties;
     this.#givenValues = givenValues;
     this.#outsideCalls = outsideCalls;
-    this.#calls = new Calls({ flow, seeds, found, properties, givenValues, outsideCalls, contexts });
+    this.#calls = new Calls({ flow, seeds, found, properties, givenValues, outsideCalls, contexts, live });
+    this.#live = live;
     flow.connect(
       (use, token) => this.#apply(use, token),
       (code, token) => this.#applyOp(code, token),
@@ -106,8 +123,10 @@ class Solver {
   }
 
   /** Solves; then takes what nobody in the program calls as called by someone unknown, and solves on. */
-  solve({ externals, unloaded, lent }: ModuleGraph): void {
+  solve({ externals, unloaded, lent }: ModuleGraph, live: LiveFacts | null): void {
+    if (live !== null) this.#live.make(live);
     this.#seeds.seed(externals, unloaded, lent);
+    this.#live.seed();
     this.#properties.startExports();
     this.#settle();
     for (let round = 0; round < 20 && !this.#flow.isGivenUp; round++) {
@@ -115,6 +134,10 @@ class Solver {
       if (!this.#calls.admitUnknownCallers() && !named) return;
       this.#settle();
     }
+  }
+
+  get liveCopies(): readonly LiveCopy[] {
+    return this.#live.all;
   }
 
   #settle(): void {
@@ -128,6 +151,7 @@ class Solver {
       this.#properties.copyLateProperties() ||
       this.#properties.loadInherited() ||
       this.#calls.admitSuperCalls() ||
+      this.#live.admitOthersInstances() ||
       this.#calls.admitWaiting()
     );
   }
@@ -168,6 +192,10 @@ class Solver {
         return this.#calls.inPlace(token, use);
       case 'super':
         return this.#calls.callSuper(token, use);
+      case 'live':
+        return this.#live.pass(token, use);
+      case 'liveHolder':
+        return this.#live.passHolder(token, use);
       case 'arrive':
         return this.#calls.callWaiting(use.waiting);
     }

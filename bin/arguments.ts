@@ -74,6 +74,8 @@ export type Command =
       readonly isFlx: boolean;
       readonly config: string | null;
       readonly folder: string;
+      /** A file with what the running app says of itself: then only what follows from that is written. */
+      readonly live: string | null;
     };
 
 export type CommandName = (typeof COMMANDS)[number];

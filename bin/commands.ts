@@ -4,6 +4,7 @@ import type { Compilation } from '../compile.js';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
+import type { Lift, LiveFacts } from '../flx/live-facts.js';
 import type { FluxionProgram } from '../flx/program.js';
 import type { Command, EmitForm } from './arguments.js';
 import { helpText } from './help.js';
@@ -94,9 +95,10 @@ async function runVerify(command: Extract<Command, { kind: 'verify' }>, cwd: str
 /** Fills a folder of the cache, for `fluxion run`. */
 async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: string): Promise<Outcome> {
   const begun = Date.now();
-  const { emitRunFiles } = await import('../flx/emit/run-files.js');
+  const { emitLift, emitRunFiles } = await import('../flx/emit/run-files.js');
   const { default: cache } = await import('../runtime/cache.cjs');
   const { folder, isFlx, entry } = command;
+  const live: LiveFacts | null = command.live === null ? null : JSON.parse(readFileSync(command.live, 'utf8'));
   if (isFlx) {
     const { compileFlx } = await import('./compile-flx.js');
     const { program, diagnostics, folders, given } = await compileFlx(command, cwd);
@@ -114,14 +116,19 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
     cache.write(folder, { files, hashes: new Map(), others, begun });
     return { pieces: [], diagnostics };
   }
-  const { program, diagnostics, folders } = await compileEntry(command, cwd, false);
+  const { program, diagnostics, folders } = await compileEntry(command, cwd, false, live);
   const { createHash } = await import('node:crypto');
   const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
   const hashes = new Map([...program.sources, ...program.packages].map(({ file, text }) => [file, hashOf(text)]));
   const others = [...(await otherInputs(command, cwd, [...hashes.keys()])), ...folders];
-  cache.write(folder, { files: emitRunFiles(program, folder), hashes, others, begun });
+  const files = live === null ? emitRunFiles(program, folder) : liftFiles(emitLift(program));
+  cache.write(folder, { files, hashes, others, begun });
   cache.prune(dirname(dirname(folder)));
   return { pieces: [], diagnostics };
+}
+
+function liftFiles(lift: Lift): ReadonlyMap<string, string> {
+  return new Map([['lift.json', JSON.stringify(lift)]]);
 }
 
 /** Configurations, and what says how the modules' files are read: each package.json, and where one could come to be. */
@@ -146,10 +153,12 @@ async function compileEntry(
   command: { entry: string; config: string | null },
   cwd: string,
   code: boolean,
+  live: LiveFacts | null = null,
 ): Promise<Compilation> {
   const { compile } = await import('../compile.js');
   const { entry, config } = command;
-  const compiled = await compile(config === null ? { entry, cwd, code } : { entry, cwd, code, config });
+  const options = { entry, cwd, code, ...(live === null ? {} : { live }) };
+  const compiled = await compile(config === null ? options : { ...options, config });
   const [first, ...others] = compiled.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   if (first !== undefined) throw new BadInput(first, ...others);
   return compiled;

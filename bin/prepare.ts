@@ -1,5 +1,6 @@
 /**
- * Reads: words: `entry` or `flx`, the file, a folder of the cache, a configuration or nothing.
+ * Reads: words: `entry` or `flx`, the file, a folder of the cache, a configuration or nothing, a file with what the running
+ *        app says of itself or nothing.
  * Gives: the folder, filled; exit code 0. 3: the app cannot be compiled, so it runs as it is; what is wrong with it Node
  *        will say. 2: the configuration, or a program in the fluxional language, is wrong; one message on standard
  *        error. 70: a bug in Fluxion.
@@ -11,10 +12,10 @@ import { runInThread } from './run-in-thread.js';
 
 const APP_IS_WRONG = 3;
 
-async function main([kind, entry = '', folder = '', config]: readonly string[]): Promise<number> {
+async function main([kind, entry = '', folder = '', config = '', live = '']: readonly string[]): Promise<number> {
   const isFlx = kind === 'flx';
   try {
-    const command = { kind: 'prepare', entry, isFlx, folder, config: config ?? null } as const;
+    const command = { kind: 'prepare', entry, isFlx, folder, config: orNull(config), live: orNull(live) } as const;
     await runInThread({ command, cwd: process.cwd() });
     return 0;
   } catch (error) {
@@ -23,6 +24,10 @@ async function main([kind, entry = '', folder = '', config]: readonly string[]):
     process.stderr.write(text);
     return isFlx || error.diagnostics.some(({ code }) => code.startsWith('config/')) ? 2 : APP_IS_WRONG;
   }
+}
+
+function orNull(word: string): string | null {
+  return word === '' ? null : word;
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {

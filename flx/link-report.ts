@@ -20,4 +20,12 @@ export interface LinkedFluxion {
   readonly moves: boolean;
   /** Why it stays home, or does in some of the places where it is called; empty where the program text says it all. */
   readonly reasons: readonly string[];
+  /** Null for a fluxion of the program; else one of the running app's closures that it stands for. */
+  readonly closure: LinkedClosure | null;
+}
+
+export interface LinkedClosure {
+  readonly of: FluxionId;
+  /** The routes that it handles, as the routers have them: `GET /sum/:n`. */
+  readonly labels: readonly string[];
 }

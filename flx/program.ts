@@ -182,6 +182,21 @@ export interface LinkFacts {
   readonly order: Order;
   /** Packages that hold a function of the app which changes something. */
   readonly holds: readonly Holds[];
+  /** Fluxions of which the running app can tell more, and the variables that say it. */
+  readonly open: readonly OpenFluxion[];
+  /** Of fluxions that stand for closures of the running app: which ones these are. */
+  readonly closures: readonly ClosureFluxion[];
+}
+
+export interface OpenFluxion {
+  readonly fluxion: FluxionId;
+  readonly variables: readonly string[];
+}
+
+export interface ClosureFluxion {
+  readonly fluxion: FluxionId;
+  readonly at: Place;
+  readonly index: number;
 }
 
 export const noLinkFacts: LinkFacts = {
@@ -193,6 +208,8 @@ export const noLinkFacts: LinkFacts = {
   brings: [],
   order: { packages: [], isLoose: false, asking: [] },
   holds: [],
+  open: [],
+  closures: [],
 };
 
 export interface Holds {

@@ -7,7 +7,8 @@ import type { CapturedFunctions, FluxionId, FluxionKind, ModuleId, Placement } f
 export interface StartManifest {
   readonly version: 1;
   readonly entry: ModuleId;
-  /** False: nothing may leave home, so the app runs as it is, and nothing below is needed. */
+  /** False: nothing may leave home, so the app runs as it is, and nothing below is needed. Handlers of which the running app
+   *  can tell more may. */
   readonly movable: boolean;
   readonly modules: readonly StartModule[];
 }
@@ -65,4 +66,6 @@ export interface LinkFluxion {
   readonly message: readonly string[];
   /** What tells it from others that are the same function of the source. */
   readonly captures: readonly CapturedFunctions[];
+  /** Variables around it that say more of it when the app serves; empty where they would not, or not for good. */
+  readonly open: readonly string[];
 }

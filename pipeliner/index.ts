@@ -13,6 +13,7 @@ import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
 import { findHampered } from './find-hampered.js';
 import { findHeld } from './find-held.js';
+import { findOpen } from './find-open.js';
 import { findOrder } from './find-order.js';
 import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
@@ -87,7 +88,8 @@ function listLinkFacts(
   speaks: (part: Part) => boolean,
   flows: Flows,
 ): FluxionProgram['link'] {
-  const { models, graph, parts } = pipeline;
+  const { models, graph, parts, origins } = pipeline;
+  const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
   return {
     connects: fluxions.flatMap((part) => {
@@ -103,6 +105,13 @@ function listLinkFacts(
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))
       .map(([part, variables]) => ({ fluxion: nameOf({ names }, part.id), variables })),
+    open: findOpen(pipeline, flows, ({ id }) => placed.get(id))
+      .filter(({ part }) => !folds.isFolded(part.id))
+      .map(({ part, variables }) => ({ fluxion: nameOf({ names }, part.id), variables })),
+    closures: fluxions.flatMap((part) => {
+      const copy = part.kind === 'start' ? closures.get(part.fn.id) : undefined;
+      return copy === undefined ? [] : [{ fluxion: nameOf({ names }, part.id), at: copy.at, index: copy.index }];
+    }),
   };
 }
 

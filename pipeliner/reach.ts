@@ -2,7 +2,8 @@
  * Reads:   tokens and their properties.
  * Gives:   the objects that can be reached from some objects through properties.
  */
-import { FunctionFlag, type ValueId } from '../analyzer/facts.js';
+import { isCall } from '../analyzer/call-graph.js';
+import { FunctionFlag, type FunctionId, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { everyRequest, type TokenId } from '../analyzer/tokens.js';
 import type { LastingObjects } from './lasting-objects.js';
@@ -38,6 +39,7 @@ export class Reach {
   readonly #queued: Int32Array;
   readonly #found: Int32Array;
   #search = 0;
+  #patched: ReadonlySet<TokenId> | null = null;
 
   constructor(pipeline: Pipeline, lasting: LastingObjects) {
     this.#pipeline = pipeline;
@@ -98,7 +100,11 @@ export class Reach {
         token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);
       if (!(token.kind === 'object' || token.kind === 'function' || isInstance)) continue;
       // Of a prototype only the data in it is state.
-      const isPrototype = token.kind === 'object' && token.type === 'Prototype' && !tokens.includes(next.token);
+      const isPrototype =
+        token.kind === 'object' &&
+        token.type === 'Prototype' &&
+        !tokens.includes(next.token) &&
+        !this.#isPatched(next.token);
       const representative = this.#lasting.representative(next.token);
       if (!isPrototype && this.#isNew(this.#found, foundWithin, representative, next.within))
         found.push(next.within === -1 ? this.#at(representative) : { token: representative, within: next.within });
@@ -115,6 +121,12 @@ export class Reach {
       }
     }
     return found.length === 0 ? nothing : found;
+  }
+
+  /** Code that runs after start-up puts another method there: which one an instance has is then state, too. */
+  #isPatched(prototype: TokenId): boolean {
+    this.#patched ??= findPatched(this.#pipeline);
+    return this.#patched.has(prototype);
   }
 
   #at(token: TokenId): Reached {
@@ -166,4 +178,29 @@ export class Reach {
     const maker = token.kind === 'object' ? token.fn : token.site < 0 ? -1 : this.#pipeline.facts.owner.get(token.site);
     return maker >= 0 && (this.#pipeline.facts.fn(maker).flags & FunctionFlag.classConstructor) !== 0;
   }
+}
+
+/** Prototypes that functions which start-up is not alone to run store something in, or hand to a call. */
+function findPatched({ facts, origins, parts, outsiders }: Pipeline): ReadonlySet<TokenId> {
+  const found = new Set<TokenId>();
+  const note = (value: ValueId): void => {
+    for (const id of origins.tokensOf(value)) {
+      const token = origins.tokens.get(id);
+      if (token.kind === 'object' && token.type === 'Prototype') found.add(id);
+    }
+  };
+  const later = (fn: FunctionId): boolean =>
+    outsiders.functions.has(fn) || parts.runners.get(fn)?.some((part) => part !== 0) === true;
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    const kind = kinds[op] as number;
+    const isStore = kind === Op.store && facts.d.get(op) !== 1;
+    if ((!isStore && !isCall(kind)) || !later(facts.owner.get(op))) continue;
+    if (isStore) note(facts.a.get(op));
+    else {
+      const call = facts.d.get(op);
+      for (let index = 0; index < facts.callCount.get(call); index++) note(facts.argument(call, index));
+    }
+  }
+  return found;
 }

@@ -17,6 +17,8 @@ import home = require('./home.cjs');
 
 interface Prepared {
   readonly folder: string;
+  /** Where it was compiled, wherever the app goes. */
+  readonly cwd: string;
   readonly manifest: StartManifest;
   readonly emitted: ReadonlyMap<string, Emitted>;
 }
@@ -67,7 +69,7 @@ function read({ folder, texts }: NonNullable<ReturnType<typeof cache.open>>): Pr
       text: home.mapFrom(text, path.join(folder, file), source),
     });
   }
-  return { folder, manifest, emitted };
+  return { folder, cwd: process.cwd(), manifest, emitted };
 }
 
 /** Packages that are installed have files of any age: the number alone, or the time alone, would not tell. */

@@ -8,6 +8,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import timers from 'node:timers';
+import type { Lift } from '../flx/live-facts.js';
 import type { StartManifest } from '../flx/run-manifest.js';
 import { AcceptPlan } from './accept/plan.js';
 import { decode } from './codec.js';
@@ -16,8 +17,10 @@ import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import fastPath from './fast-path/born-as-express.cjs';
 import type { Recorder } from './firewall/startup-record.cjs';
+import { findLift } from './link/lift.js';
 import type { LinkedSlot } from './link/link-home.js';
 import { type LinkedReplica, Linker, type Manifests } from './link/linker.js';
+import { isOpen } from './link/live-facts.js';
 import { prependOwnListener } from './link/routers.js';
 import { Log } from './log.js';
 import type { ReplicaSetup, ToHome } from './messages.js';
@@ -37,7 +40,7 @@ const { setInterval } = timers;
 
 export interface EngineContext {
   /** Null where nothing may move: there is only something to report then. */
-  readonly prepared: { readonly folder: string; readonly manifest: StartManifest } | null;
+  readonly prepared: { readonly folder: string; readonly cwd: string; readonly manifest: StartManifest } | null;
   /** Why nothing is to be gained from other threads, as far as that was known before the app began. */
   readonly aside: string | null;
   readonly options: RunOptions;
@@ -76,6 +79,9 @@ class Engine {
   /** Null where home accepts all connections, whatever comes. */
   readonly #accept: AcceptPlan | null;
   readonly #report: Report | null;
+  /** What the compiler made of what the running app says; asked for once. */
+  #lifting: Promise<Lift | null> | null = null;
+  #watch: NodeJS.Timeout | null = null;
   #hadReplica = false;
   #watchesLoads = false;
   /** Something that the servers call may leave. */
@@ -133,10 +139,11 @@ class Engine {
     const { linked, scripts } = this.#linker.addServer(server);
     this.#mindUnknownFiles(scripts);
     this.#log.debug(`${linked.root} is linked: ${linked.slots.length} functions, ${msSince(begin)}`);
-    if (this.#listening.push(server) === 1 && this.#linker.mayMove) {
-      setInterval(() => this.#lookAtRoutes(), LOOK_EVERY_MS).unref();
-    }
-    let isMovable = this.#placeStubs(linked.slots);
+    this.#listening.push(server);
+    if (this.#linker.mayMove) this.#watchRoutes();
+    const isAsked = this.#lifting === null && linked.slots.some(isOpen);
+    let isMovable = this.#placeStubs(isAsked ? linked.slots.filter((slot) => !isOpen(slot)) : linked.slots);
+    if (isAsked) this.#lifting = this.#lift();
     if (this.#context.options.report !== null) {
       const count = (req: IncomingMessage): void => this.#counts.request(req, 'home');
       fastPath.isHarmless(count);
@@ -148,14 +155,39 @@ class Engine {
     }
     this.#accept?.addServer(server, linked);
     if (isMovable) this.#somethingMoves();
-    else {
-      this.#log.info(`${linked.root}: all that it calls stays on the main thread`);
-      this.#linked();
-    }
+    else void this.#staysHome(linked.root);
+  }
+
+  async #staysHome(root: string): Promise<void> {
+    await this.#lifting;
+    if (this.#mayGain) return;
+    this.#log.info(`${root}: all that it calls stays on the main thread`);
+    this.#linked();
+  }
+
+  /** Of handlers that nobody could tell anything of, the app that runs may say more. Meanwhile they are called as they are. */
+  async #lift(): Promise<Lift | null> {
+    const { prepared, options, env } = this.#context;
+    const begin = performance.now();
+    const live = prepared === null ? null : this.#linker.gatherLive();
+    this.#log.debug(`the app said what ${live?.facts.functions.length ?? 0} of its functions hold, ${msSince(begin)}`);
+    const found =
+      live === null || prepared === null
+        ? null
+        : await findLift(live.facts, { ...prepared, config: options.config, env });
+    const lifted = live === null || found === null ? [] : this.#linker.lift(live, found);
+    this.#log.debug(`the compiler has heard it: ${lifted.length} handlers are known by it, ${msSince(begin)}`);
+    if (this.#placeStubs(this.#linker.openSlots(lifted))) this.#somethingMoves();
+    return found;
+  }
+
+  #watchRoutes(): void {
+    this.#watch ??= setInterval(() => this.#lookAtRoutes(), LOOK_EVERY_MS).unref();
   }
 
   #somethingMoves(): void {
     this.#mayGain = true;
+    this.#watchRoutes();
     if (!this.#watchesLoads) watch.watchLoads((file) => this.#mindUnknownFiles([file]));
     this.#watchesLoads = true;
     if (this.#context.options.placement === 'eager') this.#replicas.want();
@@ -286,11 +318,13 @@ class Engine {
   async #setup(): Promise<Omit<ReplicaSetup, 'id' | 'connects'>> {
     const { prepared, recorder } = this.#context;
     if (prepared === null || recorder === null) throw new Error('the program was not compiled');
+    const lift = await this.#lifting;
     // While the thread starts.
     void this.#linker.prepare();
     await recorder.settled();
     return {
       folder: prepared.folder,
+      lift,
       record: recorder.take(),
       sanitize: this.#context.options.sanitize,
       accepts: this.#accept !== null,

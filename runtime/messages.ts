@@ -4,6 +4,7 @@
  */
 
 import type { MessagePort } from 'node:worker_threads';
+import type { Lift } from '../flx/live-facts.js';
 import type { ServerSettings } from './accept/server-settings.js';
 import type { Encoded } from './codec.js';
 import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
@@ -27,6 +28,8 @@ export interface ReplicaSetup {
   readonly id: string;
   /** With start.json and link.json in it. */
   readonly folder: string;
+  /** What is to be put in the place of parts of link.json. */
+  readonly lift: Lift | null;
   readonly record: StartupRecord;
   readonly sanitize: boolean;
   /** It may have to serve whole connections. */

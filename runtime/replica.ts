@@ -20,6 +20,7 @@ import { AppNames } from './link/app-names.js';
 import { Classes } from './link/classes.js';
 import { freshReach, makeReach, type Reached } from './link/compare.js';
 import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
+import { withLift } from './link/lift.js';
 import { remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
 import { type Handler, hasStack, type Stacks, stackOf, stacksOfApp, stacksOfServer } from './link/routers.js';
@@ -96,7 +97,7 @@ async function start(
   await startUp(setup, loop, firewall);
   const chance = firewall.misses.find(({ what, answer }) => answer === 'real' && RANDOM.test(what));
   if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
-  const manifests = firewall.outside(() => ({ start: readManifest(setup.folder), link: readLink(setup.folder) }));
+  const manifests = firewall.outside(() => readManifests(setup));
   const made = collected.stop();
   firewall.outside(() => quiet(firewall, manifests.start));
   const linked = firewall.outside(() => link(firewall, made, loop, manifests, setup.accepts));
@@ -144,6 +145,11 @@ function quiet(firewall: Firewall, start: StartManifest): void {
   const reflector = new Reflector();
   quietClients(clients, start, reflector);
   reflector.close();
+}
+
+function readManifests({ folder, lift }: ReplicaSetup): Manifests {
+  const [start, link] = [readManifest(folder), readLink(folder)];
+  return { start, link: lift === null ? link : withLift(link, lift) };
 }
 
 /** Keys that `generateKeys` makes are within native objects: no comparison would see that they differ. */

@@ -6,13 +6,13 @@ import test from 'ava';
 // Which folder may know of which: what a phase imports says what it depends on.
 
 const MAY_IMPORT: { readonly [folder: string]: RegExp } = {
-  analyzer: /^(syntax\/|diagnostics\/|models\/types\.|flx\/program\.)/,
+  analyzer: /^(syntax\/|diagnostics\/|models\/types\.|flx\/(program|live-facts)\.)/,
   pipeliner: /^(analyzer\/|diagnostics\/|flx\/(program|layout-code)\.)/,
   models: /^$/,
   diagnostics: /^$/,
   flx: /^(syntax|diagnostics)\//,
   syntax: /^$/,
-  runtime: /^(diagnostics\/|flx\/(program|run-manifest|link-report)\.)/,
+  runtime: /^(diagnostics\/|flx\/(program|run-manifest|link-report|live-facts)\.)/,
 };
 
 const root = findRoot(dirname(fileURLToPath(import.meta.url)));

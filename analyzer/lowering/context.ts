@@ -159,6 +159,12 @@ export class LoweringContext {
     }
   }
 
+  /** `arguments.length`: only how many there are. */
+  #isCount({ identifier: { range } }: Variable['references'][number]): boolean {
+    const end = range?.[1] ?? 0;
+    return COUNT.test(this.text.slice(end, end + 40));
+  }
+
   #declareVariable(variable: Variable, scope: Scope, owner: FunctionFact): void {
     const isArguments = variable.name === 'arguments' && variable.identifiers.length === 0;
     if (isArguments && variable.references.length === 0 && !this.#dynamic.has(variable)) return;
@@ -173,7 +179,9 @@ export class LoweringContext {
     }
     const definition = variable.defs[0];
     const isParameter = definition?.type === 'Parameter';
-    if (isArguments) owner.flags |= FunctionFlag.usesArguments;
+    const isCounted =
+      isArguments && !this.#dynamic.has(variable) && variable.references.every((use) => this.#isCount(use));
+    if (isArguments && !isCounted) owner.flags |= FunctionFlag.usesArguments;
     if (!captured && !isParameter && !isArguments && (owner.flags & FunctionFlag.async) === 0) return;
     const declaration = definition?.parent;
     this.facts.variables.add({
@@ -412,6 +420,9 @@ export function offset(node: es.Node): number {
 export function endOf(node: es.Node): number {
   return (node.range as [number, number])[1];
 }
+
+/** Read, not assigned. */
+const COUNT = /^\.length\b(?!\s*(?:\+\+|--|(?:[-+*/%&|^?]|\*\*|<<|>>>?|&&|\|\||\?\?)?=(?!=)))/;
 
 function owningNode(scope: Scope): es.Node {
   if (scope.type === 'function-expression-name') return scope.block;

@@ -6,11 +6,12 @@ import type * as es from 'estree';
 import { FunctionFlag, NOTHING, Op, Opaque, type ValueId } from '../facts.js';
 import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
+import { lowerDecorated } from './decorated.js';
 import { lowerClass, lowerFunction } from './functions.js';
 import { behindTest } from './guards.js';
 import { lowerInterop } from './interop.js';
 import { lowerImportCall, lowerRequire } from './modules.js';
-import { assignMember, bindPattern, globalNamed, keyName, patternName, propertyName } from './patterns.js';
+import { assignMember, bindPattern, globalNamed, keyName, noteKey, patternName, propertyName } from './patterns.js';
 
 export function lowerExpression(context: LoweringContext, node: es.Node, name = ''): ValueId {
   switch (node.type) {
@@ -101,7 +102,9 @@ function lowerMember(context: LoweringContext, node: es.MemberExpression): Value
   }
   const base = lowerExpression(context, node.object);
   const name = propertyName(context, node);
-  return context.load(base, name, offset(node));
+  const loaded = context.load(base, name, offset(node));
+  if (base !== NOTHING && name === null) noteKey(context, node);
+  return loaded;
 }
 
 function lowerSuperMember(context: LoweringContext, node: es.MemberExpression): ValueId {
@@ -120,6 +123,8 @@ function lowerCall(context: LoweringContext, node: es.SimpleCallExpression): Val
   if (required !== null) return required;
   const imported = lowerInterop(context, node);
   if (imported !== null) return imported;
+  const decorated = lowerDecorated(context, node);
+  if (decorated !== null) return decorated;
   const target = unwrapChain(callee);
   if (target.type === 'MemberExpression' && target.object.type !== 'Super')
     return lowerMethodCall(context, node, target);
@@ -145,6 +150,7 @@ function lowerMethodCall(
   const call = lowerArguments(context, node.arguments, callee, endOf(node));
   const result = context.facts.newValue();
   context.op(Op.method, base, result, name === null ? 0 : context.facts.atom(name), call, offset(node));
+  if (name === null) noteKey(context, callee);
   return result;
 }
 

@@ -2,7 +2,7 @@
  * Binding and assignment: a value goes into a variable, a property, or through a pattern into several.
  */
 import type * as es from 'estree';
-import { Op, type ValueId } from '../facts.js';
+import { NOTHING, Op, type ValueId } from '../facts.js';
 import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
@@ -59,6 +59,14 @@ export function assignMember(context: LoweringContext, node: es.MemberExpression
   const property = propertyName(context, node);
   if (isModuleExports(context, node)) context.assignsModuleExports = true;
   context.store(base, property, value, false, offset(node));
+  if (base !== NOTHING && property === null) noteKey(context, node);
+}
+
+/** Behind the op of a member expression whose property is not known. */
+export function noteKey(context: LoweringContext, { computed, property }: es.MemberExpression): void {
+  if (!computed || property.type !== 'Identifier') return;
+  const variable = context.variableAt(property);
+  if (variable !== NOTHING) context.facts.keys.set(context.facts.kind.length - 1, variable);
 }
 
 function isModuleExports(context: LoweringContext, node: es.MemberExpression): boolean {

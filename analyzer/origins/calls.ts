@@ -22,6 +22,7 @@ import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import { type Contexts, isFactory } from './contexts.js';
 import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
+import type { LiveCopies } from './live-copies.js';
 import type { OutsideCalls } from './outside-calls.js';
 import type { Properties } from './properties.js';
 import type { Seeds } from './seeds.js';
@@ -36,6 +37,7 @@ export interface CallPasses {
   readonly givenValues: GivenValues;
   readonly outsideCalls: OutsideCalls;
   readonly contexts: Contexts;
+  readonly live: LiveCopies;
 }
 
 export class Calls {
@@ -277,6 +279,7 @@ export class Calls {
         proto,
       });
       this.#instances.set(key, instance);
+      this.#passes.live.made(instance, fn.id);
     }
     this.#flow.add(view.to, instance);
     this.#flow.add(fn.receiver, instance);

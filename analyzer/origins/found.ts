@@ -4,6 +4,7 @@
 import { type Facts, type FunctionId, NOTHING, type OpId, type ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
 import { IntSets } from '../sets.js';
+import type { TokenId } from '../tokens.js';
 import type { CallbackUse } from './uses.js';
 
 export class Found {
@@ -23,6 +24,12 @@ export class Found {
   readonly started: FunctionId[] = [];
   /** Functions behind a test that nothing passes so far. */
   readonly unmade = new Set<FunctionId>();
+  /** Functions in whose place the closures of the running app have come, and what is in them. */
+  readonly replaced = new Set<FunctionId>();
+  /** These closures, by the function of the source. */
+  readonly liveCopies = new Map<FunctionId, readonly FunctionId[]>();
+  /** By instance the function of the source that made it. */
+  readonly classOf = new Map<TokenId, FunctionId>();
   readonly #started = new Set<FunctionId>();
   readonly #facts: Facts;
 
@@ -45,6 +52,7 @@ export class Found {
   }
 
   isStarted(fn: FunctionId): boolean {
+    if (this.replaced.size > 0 && this.replaced.has(fn)) return false;
     return this.#started.has(fn) || this.#facts.fn(fn).parent === -1 || !this.#facts.isOfPackage(fn);
   }
 

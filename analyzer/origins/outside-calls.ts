@@ -48,9 +48,7 @@ export class OutsideCalls {
     // `next(error)` ends up in error handlers.
     if (shape.typeName === 'express.Next') this.#flow.use(view.args[0] ?? NOTHING, { kind: 'throw', op: view.op });
     if (shape.path === 'Proxy' && view.isNew) {
-      // A second name for its target; its traps may run at any access.
-      this.#flow.edge(view.args[0] ?? NOTHING, view.to);
-      this.#flow.use(view.args[1] ?? NOTHING, { kind: 'escape' });
+      this.#makeProxy(view);
       return;
     }
     if (shape.path === 'Object.create') {
@@ -76,6 +74,29 @@ export class OutsideCalls {
       for (const arg of view.args) this.#flow.lay(arg, defining.test(shape.path) ? startAll : startIt);
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view);
+  }
+
+  /** A second name for its target, and an object that has under any name what a trap gives; traps may run at any access. */
+  #makeProxy(view: CallView): void {
+    const [target = NOTHING, handler = NOTHING] = view.args;
+    this.#flow.edge(target, view.to);
+    this.#flow.use(handler, { kind: 'escape' });
+    const proxy = this.#flow.madeAt(view.op, 'Object');
+    this.#flow.add(view.to, proxy);
+    const given = this.#flow.property(proxy, ANY_PROPERTY);
+    this.#flow.use(this.#trap(handler, 'get'), {
+      kind: 'call',
+      view: { op: -1, to: given, receiver: handler, args: [target], spread: -1, isNew: false, promisified: false },
+    });
+    // To call the proxy is to call the trap, which gets who knows what, as the handler is in other hands.
+    for (const name of ['apply', 'construct']) this.#flow.edge(this.#trap(handler, name), view.to);
+  }
+
+  #trap(handler: ValueId, name: string): ValueId {
+    const trap = this.#facts.newValue();
+    const atom = this.#facts.atom(name);
+    this.#flow.use(handler, { kind: 'load', atom, to: trap, receiver: handler, op: -1 });
+    return trap;
   }
 
   /** An error that is made where it is thrown is nobody's state, and there are too many of them; any other may be there for all. */
@@ -170,6 +191,11 @@ export class OutsideCalls {
     return rupture;
   }
 
+  /** What data holds may stand under any name, but nothing calls it. */
+  #isCallable(id: TokenId): boolean {
+    return id !== UNKNOWN && this.#tokens.get(id).kind !== 'object';
+  }
+
   /** `x.split(',').map(fn)`: methods of who knows what do what methods of that name do. */
   admitMethodNames(): boolean {
     let found = false;
@@ -177,7 +203,7 @@ export class OutsideCalls {
     for (let index = 0; index < methods.length; index++) {
       const op = methods.get(index);
       const all = this.#found.calleeOf(op);
-      if (this.#flow.held.get(all).some(isKnown) || this.#byName.has(op)) continue;
+      if (this.#byName.has(op) || this.#flow.held.get(all).some((id) => this.#isCallable(id))) continue;
       const model = methodByName(this.#facts, this.#models, op, (value) => this.#flow.held.get(value), this.#tokens);
       if (model === null) continue;
       this.#byName.add(op);
@@ -189,10 +215,6 @@ export class OutsideCalls {
     }
     return found;
   }
-}
-
-function isKnown(id: TokenId): boolean {
-  return id !== UNKNOWN;
 }
 
 /** What takes functions within objects, and gives them to the language. */

@@ -78,6 +78,9 @@ export class Properties {
     const name = this.#facts.atomName(use.atom);
     const own = this.#flow.property(id, use.atom);
     this.#flow.edge(own, use.to);
+    // A name that was put together may also be that of an item.
+    if (token.kind === 'object' && use.op >= 0 && this.#facts.keys.has(use.op))
+      this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     if (token.kind === 'external') return this.#loadFromShape(token.shape, token.site, name, use);
     if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
     this.#loadGetter(id, name, use);

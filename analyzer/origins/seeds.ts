@@ -38,6 +38,8 @@ export class Seeds {
   #seeded = 0;
   /** Values that come from other modules and packages. */
   readonly loaded: ValueId[] = [];
+  /** What stands for a function in the running app; null: itself. */
+  #closuresOf: (fn: FunctionFact) => readonly FunctionId[] | null = () => null;
 
   constructor(flow: TokenFlow, found: Found) {
     this.#flow = flow;
@@ -45,6 +47,10 @@ export class Seeds {
     this.#facts = flow.facts;
     this.#models = flow.models;
     this.#tokens = flow.tokens;
+  }
+
+  connect(closuresOf: (fn: FunctionFact) => readonly FunctionId[] | null): void {
+    this.#closuresOf = closuresOf;
   }
 
   seed(externals: readonly External[], unloaded: readonly Unloaded[], lent: readonly ModuleFact[]): void {
@@ -82,6 +88,11 @@ export class Seeds {
 
   /** A function behind a test is made where something passes it. */
   #seedFunctionValue({ value, fn, guard }: Extract<TokenSeed, { kind: 'function' }>): void {
+    const closures = this.#found.liveCopies.size === 0 ? null : this.#closuresOf(this.#facts.fn(fn));
+    if (closures !== null) {
+      for (const closure of closures) this.#flow.add(value, this.#tokens.function(closure));
+      return;
+    }
     // Texts and lists have a length, too: that it is a function shows where it is called.
     if (guard === null || !this.#calls(this.#facts.fn(fn), guard.value))
       this.#flow.add(value, this.#tokens.function(fn));

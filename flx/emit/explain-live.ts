@@ -1,21 +1,67 @@
 /**
  * Reads: a FluxionProgram, and what the linker found in the running app.
- * Gives: the program with the linker's placements and reasons, where it has the last word: handlers of requests.
+ * Gives: the program with the linker's placements and reasons, where it has the last word: handlers of requests. A function
+ *        that the running app has made several times is as many handlers.
  */
 import { staysLinked } from '../../diagnostics/catalogue.js';
-import type { LinkedFluxion, LinkReport } from '../link-report.js';
-import type { Fluxion, FluxionProgram } from '../program.js';
+import type { LinkedClosure, LinkedFluxion, LinkReport } from '../link-report.js';
+import type { Fluxion, FluxionId, FluxionProgram, StreamFact } from '../program.js';
 
 export function withLinked(program: FluxionProgram, { fluxions }: LinkReport): FluxionProgram {
   const linked = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
-  return { ...program, fluxions: program.fluxions.map((fluxion) => asLinked(fluxion, linked.get(fluxion.id))) };
+  const closures = groupClosures(fluxions);
+  return {
+    ...program,
+    fluxions: program.fluxions.flatMap((fluxion) => {
+      const streams = fluxion.streams.flatMap((stream) => streamsToClosures(stream, closures));
+      const is = { ...fluxion, streams };
+      const all = closures.get(fluxion.id);
+      return all === undefined ? [asLinked(is, linked.get(fluxion.id))] : all.map((each) => asClosure(is, each));
+    }),
+  };
+}
+
+type Closures = ReadonlyMap<FluxionId, readonly ClosureOf[]>;
+
+interface ClosureOf extends LinkedFluxion {
+  readonly closure: LinkedClosure;
+}
+
+/** By the fluxion that the program has for all of them. */
+function groupClosures(fluxions: readonly LinkedFluxion[]): Closures {
+  const found = new Map<FluxionId, ClosureOf[]>();
+  for (const { closure, ...fluxion } of fluxions) {
+    if (closure === null) continue;
+    const known = found.get(closure.of);
+    if (known === undefined) found.set(closure.of, [{ ...fluxion, closure }]);
+    else known.push({ ...fluxion, closure });
+  }
+  return found;
+}
+
+/** Each route of the running app by itself, under the path that its router has. */
+function streamsToClosures(stream: StreamFact, closures: Closures): readonly StreamFact[] {
+  const others = stream.dest.filter((id) => !closures.has(id));
+  const own = stream.dest.flatMap((id) => closures.get(id) ?? []);
+  if (own.length === 0) return [stream];
+  const each = own.flatMap(({ id, closure }) => closure.labels.map((label) => ({ ...stream, label, dest: [id] })));
+  return others.length === 0 ? each : [{ ...stream, dest: others }, ...each];
+}
+
+function asClosure(fluxion: Fluxion, { id, moves, reasons }: ClosureOf): Fluxion {
+  if (moves) return { ...fluxion, id, placement: 'replicated', tags: [], reasons: [] };
+  return { ...fluxion, id, reasons: reasonsOf(fluxion, reasons) };
 }
 
 function asLinked(fluxion: Fluxion, linked: LinkedFluxion | undefined): Fluxion {
   if (linked === undefined || fluxion.placement !== 'replicated') return fluxion;
-  const reasons = linked.reasons.map((why) => {
+  const reasons = [...fluxion.reasons, ...reasonsOf(fluxion, linked.reasons)];
+  return { ...fluxion, placement: linked.moves ? 'replicated' : 'home', reasons };
+}
+
+function reasonsOf(fluxion: Fluxion, reasons: readonly string[]): Fluxion['reasons'] {
+  return reasons.map((why) => {
     const { code, message, lift } = staysLinked(why);
     return { code, message, lift, loc: fluxion.at };
   });
-  return { ...fluxion, placement: linked.moves ? 'replicated' : 'home', reasons: [...fluxion.reasons, ...reasons] };
 }

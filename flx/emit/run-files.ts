@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
+import type { Lift } from '../live-facts.js';
 import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
 import { findBringing } from './check-brought.js';
@@ -25,16 +26,16 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const inserts: Record<ModuleId, HomeModule['inserts']> = {};
   const emitted = emitModules(program, folder);
   const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
-  const goingOn = findGoingOn(program);
-  const bound = new Map([...findOvertaking(program), ...findHeldBack(program)]);
-  const whys = new Map([...findBringing(program), ...[...goingOn].map((id) => [id, GOES_ON] as const), ...bound]);
+  const { bound, whys } = findWhys(program);
   const movable = findMovable(program, made, whys);
-  const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
+  const open = new Map(program.link.open.map(({ fluxion, variables }) => [fluxion, variables]));
+  const isMovable =
+    open.size > 0 || program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
   for (const { id, file: source, text, kind } of program.sources) {
     const home = isMovable ? emitted.get(id) : undefined;
     const file = home === undefined && given === undefined ? null : `modules/${id}`;
     const isOnDisk = given?.isOnDisk(source) ?? true;
-    const hash = createHash('sha256').update(text).digest('hex');
+    const hash = hashOf(text);
     modules.push({ id, source, hash, kind, file, isOnDisk });
     if (home === undefined && file !== null) files.set(file, text);
     if (home === undefined) continue;
@@ -45,7 +46,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     modules.push({
       id,
       source,
-      hash: createHash('sha256').update(text).digest('hex'),
+      hash: hashOf(text),
       kind,
       file: null,
       isOnDisk: true,
@@ -61,6 +62,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     message: messages.get(fluxion.id) ?? [],
     captures: captures.get(fluxion.id) ?? [],
     whole: whole.has(fluxion.id),
+    open: open.get(fluxion.id) ?? [],
   }));
   const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
   const link: LinkManifest = {
@@ -76,7 +78,47 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
 }
 
+/** What the closures of the running app may do, of a program that was compiled with what the app said of them. */
+export function emitLift(program: FluxionProgram): Lift {
+  const { bound, whys } = findWhys(program);
+  const whole = findWhole(program, bound);
+  const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
+  const connectsOf = findConnects(program, whole);
+  return {
+    version: 1,
+    closures: program.link.closures.flatMap(({ fluxion: id, at, index }) => {
+      const fluxion = byId.get(id);
+      if (fluxion === undefined) return [];
+      const why = whys.get(id);
+      const movable = whole.has(id) && why === undefined;
+      const said = fluxion.placement === 'replicated' ? [] : fluxion.reasons.map(({ message }) => message);
+      if (why !== undefined) said.push(why);
+      else if (said.length === 0 && !movable) said.push('what goes on behind it stays on the main thread');
+      return [{ at, index, movable, reasons: said, connects: connectsOf(id) }];
+    }),
+    changing: findChanging(program),
+    sources: Object.fromEntries([...program.sources, ...program.packages].map(({ id, text }) => [id, hashOf(text)])),
+  };
+}
+
+interface Whys {
+  /** What keeps fluxions home that are replicated otherwise. */
+  readonly whys: ReadonlyMap<FluxionId, string>;
+  /** Those of them that may be served by no other loop either. */
+  readonly bound: ReadonlyMap<FluxionId, string>;
+}
+
+function findWhys(program: FluxionProgram): Whys {
+  const goingOn = [...findGoingOn(program)].map((id) => [id, GOES_ON] as const);
+  const bound = new Map([...findOvertaking(program), ...findHeldBack(program)]);
+  return { bound, whys: new Map([...findBringing(program), ...goingOn, ...bound]) };
+}
+
 const GOES_ON = 'it goes on after it has called "next"';
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
 
 /** Those with cuts; Node reads the others itself. */
 function emitModules(program: FluxionProgram, folder: string): ReadonlyMap<ModuleId, HomeModule> {
@@ -172,7 +214,7 @@ function linkFluxion(
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
   whys: ReadonlyMap<FluxionId, string>,
-): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole'> {
+): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole' | 'open'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
   const why = placement === 'replicated' ? (whys.get(id) ?? null) : null;

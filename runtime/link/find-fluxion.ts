@@ -107,6 +107,12 @@ export class FluxionFinder {
     return unknown;
   }
 
+  /** A place in the source as link.json has it; null for what is no module of the app. */
+  writtenAt(place: FunctionPlace): Place | null {
+    const written = this.#asWritten(place);
+    return written === null ? null : { module: written.module, line: written.line, column: written.column };
+  }
+
   /** Null for what is no module of the app. */
   #asWritten({ url, line, column }: FunctionPlace): Written | null {
     const file = fileOf(url);

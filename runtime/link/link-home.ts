@@ -11,7 +11,8 @@ import { type Slot, stacksOfServer } from './routers.js';
 export interface LinkedSlot extends Slot {
   readonly root: string;
   readonly place: FunctionPlace | null;
-  readonly fluxion: LinkFluxion | null;
+  /** Another one when the compiler has heard what the function holds. */
+  fluxion: LinkFluxion | null;
   /** The app's own function, within what a package made of it. */
   readonly own: object;
 }

@@ -8,6 +8,8 @@
  */
 import type { EventEmitter } from 'node:events';
 import timers from 'node:timers';
+import type { Lift } from '../../flx/live-facts.js';
+import type { Place } from '../../flx/program.js';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import type { Log } from '../log.js';
 import type { RemoteCut, RemoteSlot, ReplicaStarted } from '../messages.js';
@@ -15,10 +17,12 @@ import type { Make } from '../types.js';
 import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
+import { liftedFluxion, withLift } from './lift.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
+import { gatherLiveFacts, isOpen, type LiveHandlers } from './live-facts.js';
 import { type Pairs, pairSlots, pathBelow, pathsAbove, remoteKey } from './pair.js';
 import { Reflector } from './reflect.js';
-import { partsOf } from './routers.js';
+import { labelOf, partsOf } from './routers.js';
 import { SettingsWatch } from './settings-watch.js';
 import { Verdicts } from './verdicts.js';
 
@@ -80,9 +84,10 @@ export interface Relinked {
 export class Linker {
   readonly #options: LinkerOptions;
   readonly #finder: FluxionFinder | null;
-  readonly #byId: ReadonlyMap<string, LinkFluxion>;
+  readonly #byId: Map<string, LinkFluxion>;
   readonly #servers: Served[] = [];
-  readonly #reach: HomeReach | null;
+  #manifests: Manifests | null;
+  #reach: HomeReach | null;
   readonly verdicts: Verdicts;
   readonly #settings = new SettingsWatch();
   #isAllHome = false;
@@ -91,6 +96,7 @@ export class Linker {
   constructor(options: LinkerOptions) {
     this.#options = options;
     const { manifests } = options;
+    this.#manifests = manifests;
     const fluxions = manifests?.link.fluxions ?? [];
     this.#byId = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
     this.#finder = manifests === null ? null : new FluxionFinder(manifests.start, manifests.link);
@@ -164,6 +170,51 @@ export class Linker {
     const scripts = [...reflector.scripts()];
     reflector.close();
     return { added, scripts };
+  }
+
+  // --- what the app itself can tell -----------------------------------------------------------------------------------------
+
+  /** Null where it has nothing to say. */
+  gatherLive(): LiveHandlers | null {
+    if (this.#finder === null || this.#isAllHome) return null;
+    const reflector = new Reflector();
+    const found = gatherLiveFacts(
+      this.#servers.flatMap(({ linked }) => linked.slots),
+      this.#finder,
+      reflector,
+    );
+    reflector.close();
+    return found;
+  }
+
+  /** Those that waited to be told of, and those that were. */
+  openSlots(lifted: readonly LinkedSlot[]): readonly LinkedSlot[] {
+    const known = new Set(lifted);
+    return this.#servers.flatMap(({ linked }) => linked.slots.filter((slot) => known.has(slot) || isOpen(slot)));
+  }
+
+  /** Gives the handlers of which the compiler says more, now that it has heard what they hold. Before any replica starts. */
+  lift({ indexes }: LiveHandlers, lift: Lift): readonly LinkedSlot[] {
+    const manifests = this.#manifests;
+    if (manifests === null) return [];
+    const closures = new Map(lift.closures.map((closure) => [keyOf(closure), closure]));
+    const lifted: LinkedSlot[] = [];
+    for (const { linked } of this.#servers) {
+      for (const slot of linked.slots) {
+        const is = isOpen(slot) ? indexes.get(slot.own) : undefined;
+        const closure = is === undefined ? undefined : closures.get(keyOf(is));
+        if (slot.fluxion === null || closure === undefined) continue;
+        const { id: of } = slot.fluxion;
+        const label = labelOf(slot.path, linked.things);
+        slot.fluxion = liftedFluxion(slot.fluxion, closure);
+        this.#byId.set(slot.fluxion.id, slot.fluxion);
+        this.verdicts.lifted(slot, of, label);
+        lifted.push(slot);
+      }
+    }
+    this.#manifests = { start: manifests.start, link: withLift(manifests.link, lift) };
+    this.#reach = new HomeReach(manifests.start, this.#manifests.link);
+    return lifted;
   }
 
   #takeSettings(): void {
@@ -260,7 +311,7 @@ export class Linker {
   }
 
   classes(pairs: Pairs<LinkedSlot>): Classes | null {
-    const { manifests } = this.#options;
+    const manifests = this.#manifests;
     if (manifests === null) return null;
     return new Classes({ slots: new Map([...pairs.slots].map(([{ fn }, key]) => [key, fn])), ...manifests });
   }
@@ -277,7 +328,7 @@ export class Linker {
   }
 
   freshReach(): FreshReach {
-    const { manifests } = this.#options;
+    const manifests = this.#manifests;
     return manifests === null ? { of: () => [], close: () => {} } : freshReach(manifests.start, manifests.link);
   }
 
@@ -295,7 +346,7 @@ export class Linker {
     for (const [slot, key] of pairs) {
       const { own, fluxion } = slot;
       const there = remote.get(key);
-      if (fluxion === null || !there) continue;
+      if (!fluxion?.movable || !there) continue;
       const different = this.#differsIn(fluxion, reach.of(own, reflector), there);
       if (different === null) equal.slots.add(key);
       else this.verdicts.stays(slot, different);
@@ -316,6 +367,10 @@ export class Linker {
     this.#options.log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: ${why}`);
     return why;
   }
+}
+
+function keyOf({ at, index }: { readonly at: Place; readonly index: number }): string {
+  return `${at.module} ${at.line}:${at.column} ${index}`;
 }
 
 /** The same function in the same place, which is then no more among the others. */

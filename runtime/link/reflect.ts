@@ -122,6 +122,16 @@ export class Reflector {
     return found ?? null;
   }
 
+  /** All functions that there are. V8 collects its garbage for that, which takes as long as the heap is large. */
+  functions(): readonly object[] {
+    Reflect.set(globalThis, exchange, Function.prototype);
+    const prototypeObjectId = remoteResult(this.#post('Runtime.evaluate', { expression: KEY }))?.objectId ?? '';
+    Reflect.deleteProperty(globalThis, exchange);
+    const list = this.#localValue(remoteObjects(this.#post('Runtime.queryObjects', { prototypeObjectId })));
+    this.#post('Runtime.releaseObject', { objectId: prototypeObjectId });
+    return Array.isArray(list) ? Array.from<unknown>(list).filter((each) => typeof each === 'function') : [];
+  }
+
   close(): void {
     this.#session.disconnect();
   }
@@ -218,6 +228,11 @@ function valueIn(scope: object, name: string): { readonly is: unknown } | null {
   } catch {
     return null;
   }
+}
+
+function remoteObjects(value: unknown): RemoteValue {
+  if (typeof value !== 'object' || value === null || !('objects' in value)) return { type: 'undefined' };
+  return remoteResult({ result: value.objects }) ?? { type: 'undefined' };
 }
 
 function remoteResult(value: unknown): RemoteValue | null {

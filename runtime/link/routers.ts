@@ -109,6 +109,24 @@ export function hasStack(value: unknown): boolean {
   return typeof value === 'function' && stackOf(value) !== null;
 }
 
+/** `GET /sum/:n` of a route's function, `GET .../:n` where its router is mounted somewhere; a path into the stacks for others. */
+export function labelOf(path: string, things: ReadonlyMap<string, object>): string {
+  const above = path.slice(0, path.lastIndexOf('/'));
+  const route = things.get(above);
+  const at: unknown = route === undefined ? undefined : Reflect.get(route, 'path');
+  if (route === undefined || typeof at !== 'string') return path;
+  const depth = above.replace(/\/route$/, '').split('/').length;
+  return `${methodsOf(route)} ${depth > 2 ? '...' : ''}${at}`;
+}
+
+function methodsOf(route: object): string {
+  const one: unknown = Reflect.get(route, 'method');
+  if (typeof one === 'string') return one.toUpperCase();
+  const methods: unknown = Reflect.get(route, 'methods');
+  const names = isObject(methods) ? Object.keys(methods).filter((name) => Reflect.get(methods, name) === true) : [];
+  return names.length === 0 || names.includes('_all') ? 'ALL' : names.map((name) => name.toUpperCase()).join(', ');
+}
+
 /** Express's own: one path with its handlers. */
 export function isRoute(value: object): boolean {
   return typeof value === 'object' && 'path' in value && isArrayIn(value, ['stack', 'callbacks']);

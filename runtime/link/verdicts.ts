@@ -2,7 +2,7 @@
  * What the linker found and decided, for the report and for `fluxion explain --live`: which of the functions that the running
  * app's routers call are the app's own, which may leave home, and why the others may not.
  */
-import type { LinkReport } from '../../flx/link-report.js';
+import type { LinkedClosure, LinkReport } from '../../flx/link-report.js';
 import type { LinkFluxion } from '../../flx/run-manifest.js';
 import type { LinkedSlot } from './link-home.js';
 
@@ -10,6 +10,7 @@ export class Verdicts {
   readonly #slots = new Map<LinkedSlot, string | null>();
   readonly #moving = new Set<LinkedSlot>();
   readonly #unfound: readonly LinkFluxion[];
+  readonly #closures = new Map<string, { readonly of: string; readonly labels: Set<string> }>();
   #isDone = false;
 
   /** `expected`: handlers that may move, if the routers call them. */
@@ -19,6 +20,14 @@ export class Verdicts {
 
   stays(slot: LinkedSlot, why: string | null): void {
     if (!this.#moving.has(slot)) this.#slots.set(slot, why);
+  }
+
+  /** From now on it is told of by itself. `label`: of its route. */
+  lifted(slot: LinkedSlot, of: string, label: string): void {
+    const id = slot.fluxion?.id ?? '';
+    const known = this.#closures.get(id);
+    if (known === undefined) this.#closures.set(id, { of, labels: new Set([label]) });
+    else known.labels.add(label);
   }
 
   moves(slot: LinkedSlot): void {
@@ -56,8 +65,18 @@ export class Verdicts {
       own: all.filter(({ fluxion }) => fluxion !== null).length,
       moving: this.#moving.size,
       others: [...new Set(all.filter(({ fluxion }) => fluxion === null).map(nameOf))],
-      fluxions: [...ids].map(([id, { moves, reasons }]) => ({ id, moves, reasons: [...reasons] })),
+      fluxions: [...ids].map(([id, { moves, reasons }]) => ({
+        id,
+        moves,
+        reasons: [...reasons],
+        closure: this.#closureOf(id),
+      })),
     };
+  }
+
+  #closureOf(id: string): LinkedClosure | null {
+    const known = this.#closures.get(id);
+    return known === undefined ? null : { of: known.of, labels: [...known.labels] };
   }
 }
 

@@ -1,0 +1,130 @@
+/**
+ * Handlers that stay home for want of knowing what the variables around them hold, and of which the running app can tell.
+ *
+ * Reads:   Pipeline, placements.
+ * Gives:   for each of them the variables to look at.
+ *
+ * What the app says when it serves must hold for good. So start-up alone makes such functions, routers alone call them, and
+ * nobody binds these variables anew later. Then the closures that are there are all that there will ever be.
+ */
+import { isCall } from '../analyzer/call-graph.js';
+import type { Part } from '../analyzer/cut-parts.js';
+import { type FunctionFact, type FunctionId, Op, type ValueId } from '../analyzer/facts.js';
+import type { Pipeline } from '../analyzer/index.js';
+import { outerVariables } from '../analyzer/origins/live-copies.js';
+import { UNKNOWN } from '../analyzer/tokens.js';
+import type { Flows } from './flows.js';
+import type { Placed } from './place-fluxions.js';
+
+export interface OpenPart {
+  readonly part: Part;
+  readonly variables: readonly string[];
+}
+
+export function findOpen(
+  pipeline: Pipeline,
+  flows: Flows,
+  placedOf: (part: Part) => Placed | undefined,
+): readonly OpenPart[] {
+  const { parts, facts, budget } = pipeline;
+  if (budget.isExhausted || parts.isCoarse) return [];
+  const candidates = parts.list.filter(
+    (part) =>
+      part.kind === 'start' &&
+      part.cut === null &&
+      flows.isInRequest(part.id) &&
+      placedOf(part)?.placement !== 'replicated' &&
+      !facts.isOfPackage(part.fn.id),
+  );
+  if (candidates.length === 0) return [];
+  const finder = new Finder(pipeline);
+  return candidates.flatMap((part) => {
+    const variables = finder.variablesOf(part);
+    return variables.length === 0 ? [] : [{ part, variables }];
+  });
+}
+
+class Finder {
+  readonly #pipeline: Pipeline;
+  /** Functions, as the source has them, that may run when start-up is over. */
+  readonly #later = new Set<FunctionId>();
+  /** Functions that others than routers call. */
+  readonly #called = new Set<FunctionId>();
+  readonly #writers = new Map<ValueId, FunctionId[]>();
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline;
+    this.#findLater();
+    this.#findCalled();
+  }
+
+  #originOf(fn: FunctionId): FunctionId {
+    return this.#pipeline.facts.fn(fn).origin;
+  }
+
+  #findLater(): void {
+    const { facts, parts, outsiders } = this.#pipeline;
+    for (const fn of facts.functions) {
+      const runners = parts.runners.get(fn.id);
+      if (runners?.some((part) => part !== 0)) this.#later.add(fn.origin);
+    }
+    for (const fn of outsiders.functions) this.#later.add(this.#originOf(fn));
+    for (const { fn } of parts.outsiders.runs) this.#later.add(this.#originOf(fn));
+    // A module that is loaded later runs later.
+    for (const tops of facts.lateLoads) for (const fn of tops ?? []) this.#later.add(fn);
+  }
+
+  #findCalled(): void {
+    const { facts, origins, parts } = this.#pipeline;
+    const kinds = facts.kind.entries();
+    for (let op = 0; op < kinds.length; op++) {
+      if (kinds[op] === Op.write) {
+        const known = this.#writers.get(facts.a.get(op));
+        if (known === undefined) this.#writers.set(facts.a.get(op), [facts.owner.get(op)]);
+        else known.push(facts.owner.get(op));
+      }
+      for (const fn of origins.calleesOf(op)) this.#called.add(this.#originOf(fn));
+      if (!isCall(kinds[op] as number)) continue;
+      for (const fn of origins.inPlaceOf(op)) this.#called.add(this.#originOf(fn));
+    }
+    for (const fn of origins.escaped) this.#called.add(this.#originOf(fn));
+    for (const part of parts.list)
+      if (part.kind !== 'start' || part.entry?.point?.request !== true) this.#called.add(part.fn.origin);
+  }
+
+  /** None where the running app has nothing to say that would hold. */
+  variablesOf({ fn }: Part): readonly string[] {
+    const { facts } = this.#pipeline;
+    const original = facts.fn(fn.origin);
+    if (this.#called.has(fn.origin) || !this.#isMadeAtStartUp(original)) return [];
+    const variables = [...outerVariables(facts, original)].filter((variable) => this.#isConstant(variable, original));
+    const names = variables.map((variable) => facts.variables.get(variable)?.name ?? '');
+    return variables.some((variable) => this.#isUnclear(variable, original)) ? [...new Set(names)] : [];
+  }
+
+  #isMadeAtStartUp(fn: FunctionFact): boolean {
+    const { facts } = this.#pipeline;
+    if (facts.seeds.some((seed) => seed.kind === 'function' && seed.fn === fn.id && seed.guard !== null)) return false;
+    for (let at = facts.functions[fn.parent]; at !== undefined; at = facts.functions[at.parent])
+      if (this.#later.has(at.origin)) return false;
+    return true;
+  }
+
+  /** Whoever binds it does so at start-up: the functions that the variable's own function is made of, copies included. */
+  #isConstant(variable: ValueId, fn: FunctionFact): boolean {
+    const writers = this.#writers.get(variable) ?? [];
+    return writers.every((writer) => {
+      const isInside = writer >= fn.id && writer < fn.functionEnd;
+      return !isInside && !this.#later.has(this.#originOf(writer));
+    });
+  }
+
+  /** The name of a property, or what may be one of several objects. */
+  #isUnclear(variable: ValueId, fn: FunctionFact): boolean {
+    const { facts, origins } = this.#pipeline;
+    for (let op = fn.opStart; op < fn.opEnd; op++) if (facts.keys.get(op) === variable) return true;
+    const tokens = origins.tokensOf(variable);
+    if (tokens.includes(UNKNOWN)) return true;
+    return tokens.filter((id) => origins.tokens.get(id).kind === 'object').length > 1;
+  }
+}
