@@ -59,8 +59,8 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
     receive: (message) => receiver.receive(message),
     closed: () => {},
   });
-  const giveUp = (reason: string): void => {
-    channel.send({ kind: 'gave-up', reason });
+  const giveUp = (reason: string, isUnconnected = false): void => {
+    channel.send({ kind: 'gave-up', reason, isUnconnected });
     channel.flush();
   };
   try {
@@ -86,9 +86,9 @@ async function start(
   setup: ReplicaSetup,
   channel: Channel<ToHome, ToReplica>,
   begun: Int32Array,
-  giveUp: (reason: string) => void,
+  giveUp: (reason: string, isUnconnected: boolean) => void,
 ): Promise<{ readonly runs: ReplicaRuns; readonly accept: ReplicaAccept; readonly ready: ReplicaStarted }> {
-  const firewall = raising.raise(setup.record, { ownEnv: true });
+  const firewall = raising.raise(setup.record, { ownEnv: true, connects: setup.connects });
   firewall.gaveUp(giveUp);
   const loop = homeLoop.makeLoop();
   const collected = collectApps();
@@ -274,9 +274,9 @@ function handlersOf(root: string, { slots }: Stacks): readonly (readonly [string
   return slots.map(({ path, fn }) => [remoteKey({ root, path }), fn] as const);
 }
 
-function findUnconnected({ blocked }: Firewall): readonly string[] {
+function findUnconnected({ blocked, unready }: Firewall): readonly string[] {
   const names = blocked.flatMap(({ package: name, what }) => (name !== null && NETWORK.test(what) ? [name] : []));
-  return [...new Set(names)];
+  return [...new Set([...names, ...unready()])];
 }
 
 const NETWORK = /^(net|tls|https?|http2|dgram|dns|fetch|undici)\b/;

@@ -40,7 +40,11 @@ class Wall {
   readonly #options: FirewallOptions;
   readonly #end: () => never;
   #reason: string | null = null;
-  #listener: ((reason: string) => void) | null = null;
+  #unconnected = false;
+  #listener: ((reason: string, isUnconnected: boolean) => void) | null = null;
+
+  /** Is it a package that connects, and does nothing else, which made the call? */
+  connects: (site: Site) => boolean = () => false;
 
   constructor(record: StartupRecord, options: FirewallOptions, end: () => never) {
     this.#record = record;
@@ -113,11 +117,17 @@ class Wall {
   giveUp(reason: string): never {
     this.#reason ??= reason;
     this.passing += 1;
-    this.#listener?.(this.#reason);
+    this.#listener?.(this.#reason, this.#unconnected);
     return this.#end();
   }
 
-  onGivenUp(listener: (reason: string) => void): void {
+  /** Home is connected, and this one is not: perhaps it can do without. */
+  notConnected(name: string, error: unknown): never {
+    this.#unconnected = true;
+    return this.giveUp(`${name} could not connect: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  onGivenUp(listener: (reason: string, isUnconnected: boolean) => void): void {
     this.#listener = listener;
   }
 
