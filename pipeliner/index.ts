@@ -10,6 +10,7 @@ import type { FluxionProgram, Unresolved } from '../flx/program.js';
 import { chooseCuts } from './choose-cuts.js';
 import { decideState } from './decide-state.js';
 import { findConnects } from './find-connects.js';
+import { findHampered } from './find-hampered.js';
 import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
 import { listCaptures } from './list-captures.js';
@@ -41,7 +42,10 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
   const names = nameFluxions(facts, parts.list);
   const messages = new Messages(facts, parts.list, state, decisions);
   const folds = foldPackages(pipeline);
-  const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names, folds });
+  const connectsOf = findConnects(pipeline);
+  const speaks = (part: Part): boolean => [part, ...folds.within(part)].some((each) => connectsOf(each).length > 0);
+  const hampered = findHampered(pipeline, messages, speaks);
+  const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names, folds, hampered });
   if (pipeline.budget.isGivenUp) return null;
   return {
     facts,
@@ -58,7 +62,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
-    link: listLinkFacts(pipeline, names, folds, placed),
+    link: listLinkFacts(pipeline, names, folds, placed, connectsOf),
   };
 }
 
@@ -76,9 +80,9 @@ function listLinkFacts(
   names: ReadonlyMap<PartId, string>,
   folds: Folds,
   placed: ReadonlyMap<PartId, Placed>,
+  connectsOf: (part: Part) => readonly string[],
 ): FluxionProgram['link'] {
   const { models, graph, parts } = pipeline;
-  const connectsOf = findConnects(pipeline);
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
   return {
     connects: fluxions.flatMap((part) => {
