@@ -3,6 +3,7 @@
  * Gives:   gates in front of what users ask of packages that connect: connecting is really done and waited for, all else is
  *          neither done nor answered. When the firewall is lifted they are gone.
  */
+import crypto = require('node:crypto');
 import events = require('node:events');
 import Module = require('node:module');
 import path = require('node:path');
@@ -47,6 +48,7 @@ class DriverGates {
   readonly #copies = new Map<string, Copy>();
   /** Connections that have been asked for and are not there yet. */
   #open = 0;
+  readonly #counters: object[] = [];
   readonly #made = new Map<Copy, number>();
   readonly #connected = new Map<Copy, Set<unknown>>();
 
@@ -80,6 +82,16 @@ class DriverGates {
     return false;
   }
 
+  /** From here on this thread counts for itself. */
+  lifted(): void {
+    for (const counter of this.#counters) {
+      const reset: unknown = Reflect.get(counter, 'resetState');
+      if (patching.isFunction(reset)) apply(reset, counter, []);
+      else if (typeof Reflect.get(counter, 'index') === 'number')
+        Reflect.set(counter, 'index', crypto.randomInt(0x1000000));
+    }
+  }
+
   get isConnecting(): boolean {
     return this.#open > 0;
   }
@@ -101,7 +113,8 @@ class DriverGates {
         const ending = path.join(path.sep, 'node_modules', driver.package, point.file);
         if (!file.endsWith(ending)) continue;
         const copy = this.#copyIn(file.slice(0, file.length - path.normalize(point.file).length), driver);
-        if (this.#guard(Reflect.get(module, 'exports'), copy, point)) copy.found(point);
+        if (point.kind === 'counts') this.#addCounter(Reflect.get(module, 'exports'), point.at);
+        else if (this.#guard(Reflect.get(module, 'exports'), copy, point)) copy.found(point);
       }
     }
   }
@@ -110,6 +123,11 @@ class DriverGates {
     let copy = this.#copies.get(folder);
     if (copy === undefined) this.#copies.set(folder, (copy = new Copy(folder, driver)));
     return copy;
+  }
+
+  #addCounter(exported: unknown, at: string): void {
+    const counter: unknown = at === '' || !isObject(exported) ? exported : Reflect.get(exported, at);
+    if (isObject(counter)) this.#counters.push(counter);
   }
 
   #guard(exported: unknown, copy: Copy, point: Point): boolean {
@@ -124,6 +142,8 @@ class DriverGates {
   #gate(copy: Copy, point: Point): ProxyHandler<Fn> {
     const wall = this.#wall;
     switch (point.kind) {
+      case 'counts':
+        return {};
       case 'asked':
       case 'passes':
         return {

@@ -12,13 +12,14 @@
 /**
  * `asked`: a user of the package asks for something. `passes`: the same, unless the package itself is all that is on the stack,
  * as when it says who it is. `connects`: gives a promise, or calls back, once the connection is there. `made`: a class of whose
- * instances each has to be connected before it serves.
+ * instances each has to be connected before it serves. `counts`: a class that numbers its instances, from a chance beginning on.
  */
-type PointKind = 'asked' | 'passes' | 'connects' | 'made';
+type PointKind = 'asked' | 'passes' | 'connects' | 'made' | 'counts';
 
 interface Point {
-  /** within the package's folder; the first of these that is loaded and has it */
+  /** within the package's folder */
   readonly file: string;
+  /** among what the file exports; '' is all of it */
   readonly at: string;
   readonly kind: PointKind;
   /** what is given back in place of an answer, where that is no promise */
@@ -105,6 +106,16 @@ const DRIVERS: readonly Driver[] = [
     points: [
       { file: 'lib/sequelize.js', at: 'prototype.query', kind: 'asked' },
       { file: 'lib/dialects/abstract/connection-manager.js', at: 'prototype.getConnection', kind: 'asked' },
+    ],
+  },
+  {
+    // Ids are made of the time, of what is the process's own, and of a number.
+    package: 'bson',
+    opens: false,
+    points: [
+      { file: 'lib/bson.cjs', at: 'ObjectId', kind: 'counts' },
+      { file: 'lib/objectid.js', at: 'ObjectId', kind: 'counts' },
+      { file: 'lib/bson/objectid.js', at: '', kind: 'counts' },
     ],
   },
 ];

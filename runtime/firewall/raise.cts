@@ -96,6 +96,8 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
       wall.up = false;
       clock.time = null;
       temporary.restore();
+      wall.refill();
+      gates.lifted();
     },
   };
 }

@@ -89,6 +89,7 @@ function replay(wall: Wall, callee: string, giveWay: () => void): Trap {
     if (site.key === '' || wall.connects(site)) return wall.outside(() => apply(target, self, args));
     if (isFunction(args[args.length - 1])) return neverCallsBack(wall, callee, site);
     const outcome = wall.next(callee, site);
+    if (outcome?.kind === 'gave' && table.FILLS[callee] !== undefined) wall.pools(args[table.FILLS[callee]], site);
     if (outcome?.kind === 'gave' || outcome?.kind === 'threw') return walls.answer(callee, outcome, args);
     if (movesHomesFile(wall, callee, args)) return wall.giveUp(`${callee} at ${site.at}: home did not read there`);
     wall.miss(callee, site, 'real');
