@@ -177,9 +177,23 @@ export interface LinkFacts {
   readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
   readonly passes: readonly Passes[];
+  /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
+  readonly brings: readonly Brings[];
 }
 
-export const noLinkFacts: LinkFacts = { connects: [], captures: [], repeatable: [], wrappers: [], passes: [] };
+export const noLinkFacts: LinkFacts = {
+  connects: [],
+  captures: [],
+  repeatable: [],
+  wrappers: [],
+  passes: [],
+  brings: [],
+};
+
+export interface Brings {
+  readonly fluxion: FluxionId;
+  readonly what: string;
+}
 
 /** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */
 export interface Passes {

@@ -39,7 +39,7 @@ export function findHampered(
 }
 
 /** Parts that speak, and all that their flows go on with. */
-function findBehind(list: readonly Part[], speaks: (part: Part) => boolean): ReadonlySet<PartId> {
+export function findBehind(list: readonly Part[], speaks: (part: Part) => boolean): ReadonlySet<PartId> {
   const behind = new Set(list.filter((part) => part.kind !== 'main' && speaks(part)).map(({ id }) => id));
   for (const id of behind) {
     for (const { type, to } of (list[id] as Part).streams) if (type === 'post') for (const next of to) behind.add(next);

@@ -9,6 +9,7 @@ import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { FluxionProgram, Unresolved } from '../flx/program.js';
 import { chooseCuts } from './choose-cuts.js';
 import { decideState } from './decide-state.js';
+import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
 import { findHampered } from './find-hampered.js';
 import { Flows } from './flows.js';
@@ -62,7 +63,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
-    link: listLinkFacts(pipeline, names, folds, placed, connectsOf),
+    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks),
   };
 }
 
@@ -81,6 +82,7 @@ function listLinkFacts(
   folds: Folds,
   placed: ReadonlyMap<PartId, Placed>,
   connectsOf: (part: Part) => readonly string[],
+  speaks: (part: Part) => boolean,
 ): FluxionProgram['link'] {
   const { models, graph, parts } = pipeline;
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
@@ -92,10 +94,25 @@ function listLinkFacts(
     repeatable: models.repeatable(),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     passes: listPasses(pipeline, names, folds, placed),
+    brings: listBrought(pipeline, names, folds, speaks),
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))
       .map(([part, variables]) => ({ fluxion: nameOf({ names }, part.id), variables })),
   };
+}
+
+function listBrought(
+  pipeline: Pipeline,
+  names: ReadonlyMap<PartId, string>,
+  folds: Folds,
+  speaks: (part: Part) => boolean,
+): FluxionProgram['link']['brings'] {
+  const broughtBy = findBrought(pipeline, speaks);
+  return pipeline.parts.list.flatMap((part) => {
+    if (folds.isFolded(part.id)) return [];
+    const what = [part, ...folds.within(part)].map(broughtBy).find((each) => each !== null);
+    return what === undefined || what === null ? [] : [{ fluxion: nameOf({ names }, part.id), what }];
+  });
 }
 
 function listPasses(

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
 import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
+import { findBringing } from './check-brought.js';
 import { sentVariables } from './check-cuts.js';
 import { findGoingOn } from './check-next.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
@@ -23,7 +24,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const emitted = emitModules(program, folder);
   const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
   const goingOn = findGoingOn(program);
-  const movable = findMovable(program, made, goingOn);
+  const whys = new Map([...findBringing(program), ...[...goingOn].map((id) => [id, GOES_ON] as const)]);
+  const movable = findMovable(program, made, whys);
   const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
   for (const { id, file: source, text, kind } of program.sources) {
     const home = isMovable ? emitted.get(id) : undefined;
@@ -51,7 +53,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const whole = findWhole(program);
   const captures = new Map(program.link.captures.map(({ fluxion, variables }) => [fluxion, variables]));
   const fluxions = program.fluxions.map((fluxion) => ({
-    ...linkFluxion(fluxion, movable, made, promised, goingOn),
+    ...linkFluxion(fluxion, movable, made, promised, whys),
     connects: connectsOf(fluxion.id),
     message: messages.get(fluxion.id) ?? [],
     captures: captures.get(fluxion.id) ?? [],
@@ -70,6 +72,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
 }
+
+const GOES_ON = 'it goes on after it has called "next"';
 
 /** Those with cuts; Node reads the others itself. */
 function emitModules(program: FluxionProgram, folder: string): ReadonlyMap<ModuleId, HomeModule> {
@@ -101,11 +105,11 @@ function findChanging({ variables }: FluxionProgram): Record<ModuleId, string[]>
 function findMovable(
   program: FluxionProgram,
   made: ReadonlySet<FluxionId>,
-  goingOn: ReadonlySet<FluxionId>,
+  whys: ReadonlyMap<FluxionId, string>,
 ): ReadonlySet<FluxionId> {
   const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
   const uncut = new Set(program.uncut);
-  const free = program.fluxions.filter(({ id, placement }) => placement === 'replicated' && !goingOn.has(id));
+  const free = program.fluxions.filter(({ id, placement }) => placement === 'replicated' && !whys.has(id));
   return closed(free, (dest, movable) =>
     byId.get(dest)?.placement === 'replicated' ? movable.has(dest) : made.has(dest) && !uncut.has(dest),
   );
@@ -164,11 +168,11 @@ function linkFluxion(
   movable: ReadonlySet<FluxionId>,
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
-  goingOn: ReadonlySet<FluxionId>,
+  whys: ReadonlyMap<FluxionId, string>,
 ): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
-  const why = placement === 'replicated' && goingOn.has(id) ? 'it goes on after it has called "next"' : null;
+  const why = placement === 'replicated' ? (whys.get(id) ?? null) : null;
   const facts = { why, movable: movable.has(id), cut: made.has(id), promised: promised.has(id) };
   return { id, kind, module, line, column, placement, tags, context, ...facts };
 }
