@@ -240,6 +240,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   label: optional(argumentIndex),
   others: optional(call),
   computed: optional(call),
+  ordered: optional(yesOrNo),
   travels: optional(oneOf('clone', 'bridge')),
   reply: optional(yesOrNo),
   perRequest: optional(yesOrNo),

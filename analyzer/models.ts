@@ -82,6 +82,19 @@ export class Models {
     return [...this.#packages.values()].filter(isRepeatable).map(({ name }) => name);
   }
 
+  /** Packages whose clients have one connection each. */
+  ordered(): readonly string[] {
+    const isOrdered = ({ types }: PackageModel): boolean =>
+      Object.values(types ?? {}).some(({ ordered }) => ordered === true);
+    const owners = new Set([...this.#packages.values()].filter(isOrdered).map(({ name }) => name));
+    // Others make clients of these types.
+    const makes = (model: PackageModel): boolean =>
+      [...owners].some((owner) => JSON.stringify(model.module).includes(`"${owner}.Client"`));
+    return [...this.#packages.values()]
+      .filter((model) => owners.has(model.name) || makes(model))
+      .map(({ name }) => name);
+  }
+
   /** It makes functions that call what they were made of, and nothing else. */
   wraps(name: string): boolean {
     return WRAPS.test(JSON.stringify(this.#packages.get(name)?.module ?? null));

@@ -179,6 +179,7 @@ export interface LinkFacts {
   readonly passes: readonly Passes[];
   /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
   readonly brings: readonly Brings[];
+  readonly order: Order;
 }
 
 export const noLinkFacts: LinkFacts = {
@@ -188,7 +189,17 @@ export const noLinkFacts: LinkFacts = {
   wrappers: [],
   passes: [],
   brings: [],
+  order: { packages: [], isLoose: false, asking: [] },
 };
+
+/** What is asked of packages that have one connection, on which all is done in the order in which it was asked. */
+export interface Order {
+  readonly packages: readonly string[];
+  /** Something is asked for a request, and nobody waits for the answer. */
+  readonly isLoose: boolean;
+  /** Functions that reply (`calls`), and ask (`noticed`). */
+  readonly asking: readonly Passing[];
+}
 
 export interface Brings {
   readonly fluxion: FluxionId;

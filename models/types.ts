@@ -163,6 +163,8 @@ export interface TypeModel {
   readonly travels?: 'clone' | 'bridge';
   /** Bound to the connection of one request: who uses it acts on the reply. */
   readonly reply?: boolean;
+  /** It has one connection, over which all is done in the order in which it was asked. */
+  readonly ordered?: boolean;
   /** Belongs to one request. */
   readonly perRequest?: boolean;
   /** A request leads to it, and it outlives the request (`req.socket`): what the program keeps on it stays where it is. */

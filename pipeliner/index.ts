@@ -12,6 +12,7 @@ import { decideState } from './decide-state.js';
 import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
 import { findHampered } from './find-hampered.js';
+import { findOrder } from './find-order.js';
 import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
 import { listCaptures } from './list-captures.js';
@@ -63,7 +64,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
-    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks),
+    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows),
   };
 }
 
@@ -83,6 +84,7 @@ function listLinkFacts(
   placed: ReadonlyMap<PartId, Placed>,
   connectsOf: (part: Part) => readonly string[],
   speaks: (part: Part) => boolean,
+  flows: Flows,
 ): FluxionProgram['link'] {
   const { models, graph, parts } = pipeline;
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
@@ -94,6 +96,7 @@ function listLinkFacts(
     repeatable: models.repeatable(),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     passes: listPasses(pipeline, names, folds, placed),
+    order: findOrder(pipeline, flows),
     brings: listBrought(pipeline, names, folds, speaks),
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))

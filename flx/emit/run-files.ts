@@ -9,6 +9,7 @@ import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../r
 import { findBringing } from './check-brought.js';
 import { sentVariables } from './check-cuts.js';
 import { findGoingOn } from './check-next.js';
+import { findOvertaking } from './check-order.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
 
 /** A program that is run from its text: what is on disk under the names of its modules is not what is meant. */
@@ -24,7 +25,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const emitted = emitModules(program, folder);
   const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
   const goingOn = findGoingOn(program);
-  const whys = new Map([...findBringing(program), ...[...goingOn].map((id) => [id, GOES_ON] as const)]);
+  const overtaking = findOvertaking(program);
+  const whys = new Map([...findBringing(program), ...[...goingOn].map((id) => [id, GOES_ON] as const), ...overtaking]);
   const movable = findMovable(program, made, whys);
   const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
   for (const { id, file: source, text, kind } of program.sources) {
@@ -50,7 +52,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
   const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));
-  const whole = findWhole(program);
+  const whole = findWhole(program, overtaking);
   const captures = new Map(program.link.captures.map(({ fluxion, variables }) => [fluxion, variables]));
   const fluxions = program.fluxions.map((fluxion) => ({
     ...linkFluxion(fluxion, movable, made, promised, whys),
@@ -116,9 +118,9 @@ function findMovable(
 }
 
 /** Where a request is on one loop from its beginning to its end, code behind `next()` is where it belongs. */
-function findWhole({ fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
+function findWhole({ fluxions }: FluxionProgram, overtaking: ReadonlyMap<FluxionId, string>): ReadonlySet<FluxionId> {
   return closed(
-    fluxions.filter(({ placement }) => placement === 'replicated'),
+    fluxions.filter(({ id, placement }) => placement === 'replicated' && !overtaking.has(id)),
     (dest, whole) => whole.has(dest),
   );
 }
