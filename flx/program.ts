@@ -180,6 +180,8 @@ export interface LinkFacts {
   /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
   readonly brings: readonly Brings[];
   readonly order: Order;
+  /** Packages that hold a function of the app which changes something. */
+  readonly holds: readonly Holds[];
 }
 
 export const noLinkFacts: LinkFacts = {
@@ -190,7 +192,13 @@ export const noLinkFacts: LinkFacts = {
   passes: [],
   brings: [],
   order: { packages: [], isLoose: false, asking: [] },
+  holds: [],
 };
+
+export interface Holds {
+  readonly package: string;
+  readonly at: Place;
+}
 
 /** What is asked of packages that have one connection, on which all is done in the order in which it was asked. */
 export interface Order {

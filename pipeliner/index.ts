@@ -12,6 +12,7 @@ import { decideState } from './decide-state.js';
 import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
 import { findHampered } from './find-hampered.js';
+import { findHeld } from './find-held.js';
 import { findOrder } from './find-order.js';
 import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
@@ -97,6 +98,7 @@ function listLinkFacts(
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     passes: listPasses(pipeline, names, folds, placed),
     order: findOrder(pipeline, flows),
+    holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
     brings: listBrought(pipeline, names, folds, speaks),
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))

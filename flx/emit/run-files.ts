@@ -8,6 +8,7 @@ import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
 import { findBringing } from './check-brought.js';
 import { sentVariables } from './check-cuts.js';
+import { findHeldBack } from './check-held.js';
 import { findGoingOn } from './check-next.js';
 import { findOvertaking } from './check-order.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
@@ -25,8 +26,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const emitted = emitModules(program, folder);
   const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
   const goingOn = findGoingOn(program);
-  const overtaking = findOvertaking(program);
-  const whys = new Map([...findBringing(program), ...[...goingOn].map((id) => [id, GOES_ON] as const), ...overtaking]);
+  const bound = new Map([...findOvertaking(program), ...findHeldBack(program)]);
+  const whys = new Map([...findBringing(program), ...[...goingOn].map((id) => [id, GOES_ON] as const), ...bound]);
   const movable = findMovable(program, made, whys);
   const isMovable = program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
   for (const { id, file: source, text, kind } of program.sources) {
@@ -52,7 +53,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
   const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));
-  const whole = findWhole(program, overtaking);
+  const whole = findWhole(program, bound);
   const captures = new Map(program.link.captures.map(({ fluxion, variables }) => [fluxion, variables]));
   const fluxions = program.fluxions.map((fluxion) => ({
     ...linkFluxion(fluxion, movable, made, promised, whys),
@@ -118,9 +119,9 @@ function findMovable(
 }
 
 /** Where a request is on one loop from its beginning to its end, code behind `next()` is where it belongs. */
-function findWhole({ fluxions }: FluxionProgram, overtaking: ReadonlyMap<FluxionId, string>): ReadonlySet<FluxionId> {
+function findWhole({ fluxions }: FluxionProgram, bound: ReadonlyMap<FluxionId, string>): ReadonlySet<FluxionId> {
   return closed(
-    fluxions.filter(({ id, placement }) => placement === 'replicated' && !overtaking.has(id)),
+    fluxions.filter(({ id, placement }) => placement === 'replicated' && !bound.has(id)),
     (dest, whole) => whole.has(dest),
   );
 }
