@@ -208,6 +208,7 @@ const call = object<Call>('an object that says what the call does', () => ({
   connects: optional(yesOrNo),
   data: optional(yesOrNo),
   runs: optional(name),
+  failsLive: optional(yesOrNo),
   shared: optional(yesOrNo),
 }));
 

@@ -212,6 +212,8 @@ export interface Order {
 export interface Brings {
   readonly fluxion: FluxionId;
   readonly what: string;
+  /** It calls this, whose errors hold live objects. */
+  readonly isError: boolean;
 }
 
 /** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */

@@ -110,6 +110,8 @@ export interface Call {
   readonly data?: boolean;
   /** It runs the functions that were given elsewhere to be run by calls that say so (`runBy`): templates call what `app.locals` has. */
   readonly runs?: string;
+  /** Its errors hold live objects, which no message carries. */
+  readonly failsLive?: boolean;
   /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. */
   readonly shared?: boolean;
 }

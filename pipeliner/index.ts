@@ -115,8 +115,9 @@ function listBrought(
   const broughtBy = findBrought(pipeline, speaks);
   return pipeline.parts.list.flatMap((part) => {
     if (folds.isFolded(part.id)) return [];
-    const what = [part, ...folds.within(part)].map(broughtBy).find((each) => each !== null);
-    return what === undefined || what === null ? [] : [{ fluxion: nameOf({ names }, part.id), what }];
+    const found = [part, ...folds.within(part)].flatMap((each) => broughtBy(each) ?? []);
+    const [worst] = [...found.filter(({ isError }) => isError), ...found];
+    return worst === undefined ? [] : [{ fluxion: nameOf({ names }, part.id), ...worst }];
   });
 }
 

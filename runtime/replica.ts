@@ -36,6 +36,7 @@ import {
   UNCAUGHT_EVENTS,
   type UncaughtEvent,
 } from './messages.js';
+import { quietClients } from './quiet-clients.js';
 import { ReplicaRuns } from './replica-runs.js';
 import { divergenceText, lookAfter, Sanitizer, type Watched } from './sanitize.js';
 import type { SwitchableLoop } from './types.js';
@@ -97,6 +98,7 @@ async function start(
   if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
   const manifests = firewall.outside(() => ({ start: readManifest(setup.folder), link: readLink(setup.folder) }));
   const made = collected.stop();
+  firewall.outside(() => quiet(firewall, manifests.start));
   const linked = firewall.outside(() => link(firewall, made, loop, manifests, setup.accepts));
   const { found, cuts, watched } = linked;
   const names = new AppNames();
@@ -134,6 +136,14 @@ async function start(
   const unconnected = findUnconnected(firewall);
   const misses = firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`);
   return { runs, accept, ready: { kind: 'ready', slots, cuts, apps: linked.apps, unconnected, misses } };
+}
+
+function quiet(firewall: Firewall, start: StartManifest): void {
+  const clients = firewall.clients();
+  if (clients.length === 0) return;
+  const reflector = new Reflector();
+  quietClients(clients, start, reflector);
+  reflector.close();
 }
 
 /** Keys that `generateKeys` makes are within native objects: no comparison would see that they differ. */

@@ -92,6 +92,11 @@ class DriverGates {
     }
   }
 
+  /** What start-up has connected here. */
+  clients(): readonly object[] {
+    return [...this.#connected.values()].flatMap((clients) => [...clients].filter(isObject));
+  }
+
   get isConnecting(): boolean {
     return this.#open > 0;
   }
@@ -148,8 +153,8 @@ class DriverGates {
       case 'passes':
         return {
           apply: function trap(this: unknown, target: Fn, self: unknown, args: unknown[]): unknown {
-            if (!wall.stops || (point.kind === 'passes' && callSites.isWithin(copy.folder, trap as Fn)))
-              return apply(target, self, args);
+            const passes = (): boolean => isSetting(args) || callSites.isWithin(copy.folder, trap as Fn);
+            if (!wall.stops || (point.kind === 'passes' && passes())) return apply(target, self, args);
             wall.note(`${copy.driver.package} ${point.at}`, wall.site(trap as Fn));
             return point.gives === 'emitter' ? new events.EventEmitter() : new Promise(() => {});
           },
@@ -193,6 +198,14 @@ class DriverGates {
     const known = this.#connected.get(copy) ?? new Set();
     this.#connected.set(copy, known.add(client));
   }
+}
+
+/** A command that says how the connection is to be used from then on: each connection is told. */
+const SETTING = /^(select|auth|hello|client|readonly|readwrite)$/i;
+
+function isSetting([first]: readonly unknown[]): boolean {
+  const name: unknown = Array.isArray(first) ? first[0] : isObject(first) ? Reflect.get(first, 'name') : null;
+  return typeof name === 'string' && SETTING.test(name);
 }
 
 function isObject(value: unknown): value is object {

@@ -87,6 +87,7 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
     gaveUp: (listener) => wall.onGivenUp(listener),
     outside: (work) => wall.outside(work),
     unready: () => gates.unready(),
+    clients: () => gates.clients(),
     settled: () => settled(wall, gates),
     armed: () => {
       wall.isArmed = true;

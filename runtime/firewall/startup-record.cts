@@ -148,6 +148,8 @@ export interface Firewall {
   gaveUp(listener: (reason: string, isUnconnected: boolean) => void): void;
   /** Packages that nobody has connected here, and that serve nobody before that. */
   unready(): readonly string[];
+  /** Clients of packages that are connected here. */
+  clients(): readonly object[];
   /** Calls made inside are the runtime's own: they go straight through. For synchronous code. */
   outside<T>(work: () => T): T;
   /** Resolves when start-up has nothing left that may still run: it must have before `lift`. */
