@@ -200,8 +200,9 @@ export class Replicas {
   async #begin(id: string): Promise<void> {
     const [pool, setup] = await Promise.all([this.#pool(), this.#setup()]);
     if (this.#isOver) return;
+    const connects = this.#connects;
     let failed = 'its thread ended while the app was being started in it';
-    const thread = pool.start({ ...setup, id, connects: this.#connects }, ({ code, message }) => {
+    const thread = pool.start({ ...setup, id, connects }, ({ code, message }) => {
       failed = message;
       // Its own errors it tells of by itself.
       if (code === OUT_OF_MEMORY) this.#log.error(`${id} ran out of memory, and is replaced`);
@@ -213,7 +214,7 @@ export class Replicas {
       receive: (message) => {
         replica.heard = performance.now();
         if (message.kind === 'ready') void this.#ready(replica, message);
-        else if (message.kind === 'gave-up' && message.isUnconnected && this.#connects)
+        else if (message.kind === 'gave-up' && message.isUnconnected && connects)
           failed = this.#doWithout(message.reason);
         else if (message.kind === 'gave-up') this.#giveUp(message.reason);
         else if (message.kind === 'may-retire') this.#load?.mayRetire(replica, message.holds);
@@ -267,8 +268,8 @@ export class Replicas {
 
   /** What speaks over connections stays at home then; the rest need not. */
   #doWithout(reason: string): string {
+    if (this.#connects) this.#log.info(`what needs a connection stays on the main thread: ${reason}`);
     this.#connects = false;
-    this.#log.info(`what needs a connection stays on the main thread: ${reason}`);
     return reason;
   }
 

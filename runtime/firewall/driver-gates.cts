@@ -43,6 +43,7 @@ class Copy {
 }
 
 class DriverGates {
+  readonly #opens: boolean;
   readonly #wall: Wall;
   readonly #patches: Patches;
   readonly #copies = new Map<string, Copy>();
@@ -52,7 +53,9 @@ class DriverGates {
   readonly #made = new Map<Copy, number>();
   readonly #connected = new Map<Copy, Set<unknown>>();
 
-  constructor(wall: Wall, patches: Patches) {
+  /** `opens`: connections come about. */
+  constructor(wall: Wall, patches: Patches, opens: boolean) {
+    this.#opens = opens;
     this.#wall = wall;
     this.#patches = patches;
   }
@@ -75,7 +78,7 @@ class DriverGates {
 
   /** Does the call come from the code of a package that is only connecting? */
   connects({ file }: { readonly file: string | null }): boolean {
-    if (file === null) return false;
+    if (file === null || !this.#opens) return false;
     for (const { folder, driver, isKnown } of this.#copies.values()) {
       if (driver.opens && isKnown && file.startsWith(folder)) return true;
     }
@@ -172,7 +175,7 @@ class DriverGates {
   }
 
   #connect(copy: Copy, target: Fn, self: unknown, args: unknown[]): unknown {
-    if (!this.#wall.stops || !copy.isKnown) return apply(target, self, args);
+    if (!this.#wall.stops || !this.#opens || !copy.isKnown) return apply(target, self, args);
     const over = (error: unknown): void => {
       this.#open -= 1;
       if (error === null) this.#connectedTo(copy, self);

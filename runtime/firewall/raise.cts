@@ -74,9 +74,9 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
   inertChildren.stopChildren(wall, temporary, lasting);
   inertOutput.redirectOutput(wall, lasting, record.facts);
   inertProcess.disguise(wall, temporary, lasting, record.facts, options);
-  const gates = new driverGates.DriverGates(wall, temporary);
+  const gates = new driverGates.DriverGates(wall, temporary, options.connects === true);
   gates.watch();
-  if (options.connects === true) wall.connects = (site) => gates.connects(site);
+  wall.connects = (site) => gates.connects(site);
   lasting.put(performance, 'timeOrigin', { value: record.facts.timeOrigin });
   temporary.publish();
 
