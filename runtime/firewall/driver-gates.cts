@@ -122,7 +122,7 @@ class DriverGates {
         if (!file.endsWith(ending)) continue;
         const copy = this.#copyIn(file.slice(0, file.length - path.normalize(point.file).length), driver);
         if (point.kind === 'counts') this.#addCounter(Reflect.get(module, 'exports'), point.at);
-        else if (this.#guard(Reflect.get(module, 'exports'), copy, point)) copy.found(point);
+        else if (this.#guard(Reflect.get(module, 'exports'), copy, point) || point.optional === true) copy.found(point);
       }
     }
   }

@@ -22,6 +22,8 @@ interface Point {
   /** among what the file exports; '' is all of it */
   readonly at: string;
   readonly kind: PointKind;
+  /** some versions have no such place */
+  readonly optional?: boolean;
   /** what is given back in place of an answer, where that is no promise */
   readonly gives?: 'emitter';
 }
@@ -70,7 +72,7 @@ const DRIVERS: readonly Driver[] = [
       { file: 'dist/lib/client/commands-queue.js', at: 'default.prototype.unsubscribe', kind: 'passes' },
       { file: 'dist/lib/client/commands-queue.js', at: 'default', kind: 'made' },
       { file: 'dist/lib/client/index.js', at: 'default.prototype.connect', kind: 'connects' },
-      { file: 'dist/lib/client/index.js', at: 'default.prototype.MONITOR', kind: 'asked' },
+      { file: 'dist/lib/client/index.js', at: 'default.prototype.MONITOR', kind: 'asked', optional: true },
     ],
   },
   {
