@@ -18,6 +18,7 @@ import type { Flows } from './flows.js';
 import { groupCells } from './group-cells.js';
 import { ImplicitCalls } from './implicit-calls.js';
 import { LastingObjects } from './lasting-objects.js';
+import { eachLateEffect } from './late-effects.js';
 import { ObjectReads } from './object-reads.js';
 import { Reach, type Reached } from './reach.js';
 
@@ -30,6 +31,7 @@ export function collectState(pipeline: Pipeline, flows: Flows): State | null {
     if (isTooMuch()) return null;
   }
   collector.collect(pipeline.parts.outsiders);
+  collector.collectLate();
   collector.collectImplicit();
   if (isTooMuch()) return null;
   collector.collectReads();
@@ -63,6 +65,21 @@ class Collector {
     this.#pipeline.parts.eachEffect(part, (kind, root, fn, op, _at, value) => {
       if (root >= 0) this.#take(kind, root, fn, op);
       else if (value !== 0) this.#onObjects(kind, op, value);
+    });
+  }
+
+  /** What start-up does behind an await is done while requests come. */
+  collectLate(): void {
+    this.#part = this.#pipeline.parts.outsiders;
+    this.#timesChanged.clear();
+    const { effects, facts } = this.#pipeline;
+    eachLateEffect(this.#pipeline, (kind, id, fnId, op, value) => {
+      if (kind === Effect.read) return;
+      if (value !== 0) this.#onObjects(kind, op, value);
+      if (id < 0) return;
+      const root = effects.roots.get(id);
+      if (root.base === 'variable') this.#onVariable(root.id, root, kind, op, false);
+      else if (root.base === 'this') this.#onReceiver(facts.fn(fnId).receiver, root, kind, op, false);
     });
   }
 

@@ -2,6 +2,7 @@
  * Home as the owner of what is shared: runs fluxions behind cuts for replicas, one after the other, as their messages
  * come, and says what came of those that somebody waits for.
  */
+import { isObject } from './codec/kinds.js';
 import { CannotTravel, decode, encode } from './codec.js';
 import type { Dispatcher } from './dispatch.js';
 import type { RunMessage } from './messages.js';
@@ -49,9 +50,13 @@ export class OwnerRuns {
       replica.channel.send({ kind: 'result', run, how, value: encode(value, refs, 'its result') });
     } catch (error) {
       if (!(error instanceof CannotTravel)) throw error;
-      // It was done, and must not be done again, so all that is left is to say so; the next time nothing has to travel.
+      // It was done, and must not be done again; the next time nothing has to travel.
       this.#dispatcher.keepCallersHome(cause === null ? exchanges : [...exchanges, cause], error.path, error.why);
-      replica.channel.send({ kind: 'result', run, how: 'threw', value: encode(new Error(error.message)) });
+      // Whoever waits there hands it on, most likely, and it comes back as what it is.
+      const isKept = isObject(value);
+      if (isObject(value)) this.#dispatcher.namesOf(replica).keep(value);
+      const told = isKept ? encode(value, refs, 'its result') : encode(new Error(error.message));
+      replica.channel.send({ kind: 'result', run, how: isKept ? how : 'threw', value: told });
     }
   }
 }

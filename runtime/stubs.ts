@@ -2,6 +2,7 @@
  * What stands in the place of handlers and at cuts at home, and decides for each call where it runs.
  */
 
+import process from 'node:process';
 import type { LinkFluxion } from '../flx/run-manifest.js';
 import { encode } from './codec.js';
 import { CutRefs } from './cut-refs.js';
@@ -127,7 +128,8 @@ export class Stubs {
   }
 
   #isOffered(slot: LinkedSlot, state: FluxionState): boolean {
-    if (state.staysHome || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return false;
+    if (state.staysHome || isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds())
+      return false;
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     return offer === 'away' || (offer === 'full' && this.#options.overload === '503');
   }
@@ -153,7 +155,7 @@ export class Stubs {
     const [req, res, next] = slot.kind === 'error' ? args.slice(1) : args;
     const call = (): unknown => this.here(state, () => Reflect.apply(slot.fn, self, args));
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
-    if (!this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return call();
+    if (isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return call();
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     if (offer === 'full' && this.#options.overload === '503') return refuse(res);
     if (offer !== 'away') return call();
@@ -219,7 +221,7 @@ export class Stubs {
   }
 
   #goesAway(state: FluxionState): boolean {
-    if (!this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return false;
+    if (isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return false;
     return this.#options.dispatcher.offer(state, ({ cuts }) => cuts.has(state.fluxion.id)) === 'away';
   }
 
@@ -261,6 +263,12 @@ export class Stubs {
     if (waiting === null) call();
     else waiting.resolve(new Promise((resolve) => resolve(call())));
   }
+}
+
+/** What it throws later is for the domain to catch, which is here. */
+function isInDomain(): boolean {
+  const domain: unknown = Reflect.get(process, 'domain');
+  return domain !== undefined && domain !== null;
 }
 
 function besideExchange({ kind }: LinkedSlot, args: readonly unknown[]): Args | null {

@@ -154,3 +154,16 @@ async function run(folder: string, words: readonly string[], env: NodeJS.Process
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return stdout + stderr.replaceAll(/\(node:\d+\)/g, '(node)');
 }
+
+test('a reply has been sent when the handler goes on to end its connections', async (t) => {
+  const { before, after } = await runBoth(
+    t,
+    `const app = require('express')();
+const server = http.createServer(app);
+app.get('/last', function last(req, res) { note('handler', req); res.send('sent'); server.close(); server.closeAllConnections(); });
+ask(server, [{ path: '/last' }]);
+`,
+  );
+  t.is(after, before);
+  t.true(before.includes('sent'));
+});

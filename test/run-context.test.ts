@@ -45,3 +45,24 @@ test('each request has its own context, wherever it has been', async (t) => {
     t.true(runsAway(report, name) > 0, `${name}: ${JSON.stringify(report.fluxions)}`);
   await answers({ flags: ['--placement', 'loopback'] });
 });
+
+const DOMAINS = `const domain = require('node:domain');
+  const express = require('express4');
+  const app = express();
+  app.use((req, res, next) => {
+    if (req.query.free !== undefined) return next();
+    const own = domain.create();
+    own.on('error', (error) => { res.status(500).send('caught: ' + error.message); });
+    own.run(next);
+  });
+  app.get('/later', function later(req, res) { setTimeout(() => { throw new Error('thrown later'); }, 1); });
+  app.get('/fine', function fine(req, res) { res.send('fine'); });
+  const server = app.listen(0, () => console.log('port ' + server.address().port));`;
+
+test('what runs in a domain stays where its domain is, which catches what it throws later', async (t) => {
+  const flags = ['--placement', 'eager', '--threads', '1'];
+  const app = await ServedApp.serve(t, { 'app.js': DOMAINS }, { flags, replicas: 1 });
+  t.is((await app.get('/later')).text, 'caught: thrown later');
+  for (const path of ['/fine', '/fine?free']) t.is((await app.get(path)).text, 'fine');
+  t.deepEqual((await app.report()).fluxions.find(({ id }) => id === 'fine')?.runs, { home: 1, 'replica-1': 1 });
+});

@@ -235,3 +235,30 @@ test.serial('a flow goes on after its client has gone', async (t) => {
   await app.says(/late 1 true/);
   t.is((await app.get('/count')).text, '1');
 });
+
+const KEPT = `
+const express = require('express');
+const { readFile } = require('fs/promises');
+const app = express();
+class Refused extends Error {
+  static #made = 0;
+  constructor(status, why) { super('refused', { cause: why }); this.status = status; this.number = ++Refused.#made; }
+}
+app.get('/refused', async function asks(req, res) {
+  await readFile(__filename);
+  throw new Refused(418, new Error('tea'));
+});
+app.use((error, req, res, next) => {
+  res.status(error.status).json([error instanceof Refused, error.number, error.cause.message]);
+});
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+
+test('what a rest at home throws is that very error for who comes next at home, where the class cannot travel', async (t) => {
+  const app = await ServedApp.serve(t, { 'app.js': KEPT }, EAGER);
+  for (const number of [1, 2]) {
+    const { status, text } = await app.get('/refused');
+    t.deepEqual([status, JSON.parse(text)], [418, [true, number, 'tea']]);
+  }
+  t.true(runsAway(await app.report(), 'asks') > 0);
+});

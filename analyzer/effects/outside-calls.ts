@@ -10,6 +10,7 @@ import { type AtomId, type Facts, type FunctionId, NOTHING, Op, type OpId, type 
 import type { Ruptures } from '../find-rupture-points.js';
 import { methodByName } from '../method-by-name.js';
 import { type Models, type Ref, registersNothing, type Shape } from '../models.js';
+import type { Token } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import type { Changes } from './changes.js';
 import type { FunctionValues } from './function-values.js';
@@ -67,7 +68,7 @@ export class OutsideEffects {
       }
       const model = this.#models.call(shape, isNew);
       if (model === null || this.#changesListed(op, model)) unknown = true;
-      else this.#applyModel(op, model, token.kind === 'bound' ? token.receiver : receiver, to);
+      else this.#applyModel(op, model, this.#receiverOf(token, shape, op, receiver), to);
       known ||= model !== null;
     }
     if (!known || unknown) {
@@ -76,6 +77,13 @@ export class OutsideEffects {
       else this.#callUnknown(op, receiver, to);
     }
     if (this.#values.recording && !(isInside && !unknown)) this.#noteExecuted(op);
+  }
+
+  /** What is called by itself is what its model calls `this`: `limit(fn)`. */
+  #receiverOf(token: Token, { type }: Shape, op: OpId, receiver: ValueId): ValueId {
+    if (token.kind === 'bound') return token.receiver;
+    const isItself = type !== null && receiver === NOTHING && this.#facts.kind.get(op) === Op.call;
+    return isItself ? this.#facts.a.get(op) : receiver;
   }
 
   /** What is called, or whose method is, holds state that no variable shows. */

@@ -314,8 +314,7 @@ function lowerAwait(context: LoweringContext, node: es.AwaitExpression): ValueId
   const value = lowerExpression(context, node.argument);
   context.state.awaits += 1;
   context.state.lastAwait = { start: offset(node), argument: node.argument };
-  if (value === NOTHING) return NOTHING;
-  const result = context.facts.newValue();
+  const result = value === NOTHING ? NOTHING : context.facts.newValue();
   context.op(Op.await, value, result, 0, 0, offset(node));
   return result;
 }

@@ -348,6 +348,7 @@ function lowerLoopVariable(
     if (node.await) {
       context.state.awaits += 1;
       context.state.lastAwait = { start: offset(node), argument: node.right };
+      context.op(Op.await, NOTHING, NOTHING, 0, 0, offset(node));
     }
   }
   if (node.left.type !== 'VariableDeclaration') {

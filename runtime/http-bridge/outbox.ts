@@ -3,12 +3,15 @@ import type { Step } from './messages.js';
 
 export class Outbox {
   readonly #flush: () => void;
+  readonly #endAtOnce: (() => void) | null;
   #steps: Step[] = [];
   #transfer: ArrayBuffer[] = [];
   #isScheduled = false;
   #isHeld = false;
 
-  constructor(flush: () => void) {
+  /** `endAtOnce`: where home is here, a reply is sent when it ends, as the handler may end the process or its connections next. */
+  constructor(flush: () => void, endAtOnce: (() => void) | null) {
+    this.#endAtOnce = endAtOnce;
     this.#flush = () => {
       this.#isScheduled = false;
       flush();
@@ -26,6 +29,7 @@ export class Outbox {
 
   push(step: Step): void {
     this.#steps.push(step);
+    if (step.do === 'end' && this.#endAtOnce !== null) return this.#endAtOnce();
     if (this.#isHeld) return;
     this.#schedule(process.nextTick);
   }

@@ -77,7 +77,7 @@ export class ReplicaExchange implements SocketOwner {
   readonly #side: ReplicaSide;
   readonly #socket: StandInSocket;
   readonly #given: GivenParts;
-  readonly #outbox = new Outbox(() => this.#flush());
+  readonly #outbox: Outbox;
   readonly #steps: ResponseSteps;
   readonly #body: ReplicaBody;
   /** Something was sent or handed on, before which home has to know what was changed. */
@@ -92,6 +92,8 @@ export class ReplicaExchange implements SocketOwner {
   constructor(envelope: Envelope, side: ReplicaSide) {
     this.id = envelope.id;
     this.#side = side;
+    const endAtOnce = side.real === undefined ? null : (): void => this.#flush(true);
+    this.#outbox = new Outbox(() => this.#flush(), endAtOnce);
     this.#socket = new StandInSocket(envelope.connection, this);
     this.req = makeRequest(envelope, this.#socket);
     this.res = makeResponse(envelope, this.req, this.#socket);
@@ -301,7 +303,8 @@ export class ReplicaExchange implements SocketOwner {
     if (!this.#failed) this.#outbox.push(step);
   }
 
-  #flush(): void {
+  /** `isEarly`: listeners may still be added. */
+  #flush(isEarly = false): void {
     if (this.#outbox.isEmpty || this.#failed) return;
     let steps = this.#outbox.takeSteps();
     if (this.#settles) {
@@ -312,7 +315,7 @@ export class ReplicaExchange implements SocketOwner {
       steps.push(...this.#outbox.takeSteps());
     }
     steps = steps.map((step) => this.#withListeners(step));
-    const isLast = !this.#over && !this.#hasGone && this.#steps.hasEnded && !this.#isAwaited();
+    const isLast = !isEarly && !this.#over && !this.#hasGone && this.#steps.hasEnded && !this.#isAwaited();
     const last = steps.at(-1);
     if (isLast && last?.do === 'end') steps[steps.length - 1] = { ...last, tell: false };
     this.#side.send({ kind: 'steps', id: this.id, steps }, this.#outbox.takeTransfer());

@@ -1,8 +1,13 @@
+import { CannotTravel } from '../codec.js';
 import type { Classes } from './classes.js';
 import { ExportedSymbols } from './exported-symbols.js';
 import { SchemaFunctions } from './schema-functions.js';
 
 const VALIDATES = 'validates ';
+
+const KEPT = 'kept ';
+/** On their way there and back. */
+const MOST_KEPT = 1024;
 
 /** Names of apps, routers and routes that are the same on both sides of a message: `server0 0/3/route`. */
 export class AppNames {
@@ -10,6 +15,9 @@ export class AppNames {
   readonly #names = new WeakMap<object, string>();
   readonly #functions = new SchemaFunctions();
   readonly #symbols = new ExportedSymbols();
+  /** Names of what cannot travel, and is kept here until it is named again. */
+  readonly #kept: string[] = [];
+  #keptCount = 0;
 
   /** `root` is the replica's name of it. */
   add(root: string, things: ReadonlyMap<string, object>): void {
@@ -40,7 +48,21 @@ export class AppNames {
 
   thingOf(name: string): object | undefined {
     if (name.startsWith(VALIDATES)) return this.#functions.functionOf(name.slice(VALIDATES.length));
-    return this.#things.get(name);
+    const known = this.#things.get(name);
+    if (known !== undefined || !name.startsWith(KEPT) || this.#keptCount > 0) return known;
+    const made = standIn();
+    this.#names.set(made, name);
+    return made;
+  }
+
+  /** For a while: the other side may hand it on, and hand it back. */
+  keep(thing: object): void {
+    const name = `${KEPT}${this.#keptCount++}`;
+    this.#things.set(name, thing);
+    this.#names.set(thing, name);
+    this.#kept.push(name);
+    const oldest = this.#kept.length > MOST_KEPT ? this.#kept.shift() : undefined;
+    if (oldest !== undefined) this.#things.delete(oldest);
   }
 
   symbolName(symbol: symbol): string | undefined {
@@ -50,4 +72,14 @@ export class AppNames {
   symbolOf(name: string): symbol | undefined {
     return this.#symbols.symbolOf(name);
   }
+}
+
+/** Of what the other side has kept: to be handed on, and not to be looked at. */
+function standIn(): object {
+  const refuse = (): never => {
+    throw new CannotTravel('its result', 'it was kept on another loop');
+  };
+  const traps = { has: refuse, set: refuse, getPrototypeOf: refuse, ownKeys: refuse, getOwnPropertyDescriptor: refuse };
+  // A promise that it comes out of asks whether it is one itself.
+  return new Proxy({}, { ...traps, get: (_target, key) => (key === 'then' ? undefined : refuse()) });
 }

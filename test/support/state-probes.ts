@@ -377,4 +377,5 @@ export const stateProbes: readonly StateProbe[] = [
   ["responses of Node that count", "let n=0; const { prototype }=require('http').ServerResponse; const { end }=prototype; prototype.end=function(...all){ n++; return end.apply(this,all) };", "res.end();", "res.send(String(n))"],
   ["getter of all requests", "let n=0; Object.defineProperty(app.request,'uid',{ get(){ return ++n } });", "res.json(req.uid);", "res.json(n)"],
   ["socket by its old name", "", "req.client.hits=1; res.end();", "res.json(req.client.hits);"],
+  ["limit of how many run at once", "const pLimit=require('p-limit'); const limit=pLimit(1);", "await0(); async function await0(){ await limit(async()=>1); res.end() }", "res.json(limit.activeCount)"],
 ];
