@@ -179,6 +179,8 @@ export interface LinkFacts {
   readonly passes: readonly Passes[];
   /** Fluxions of which the running app can tell more, and the variables that say it. */
   readonly open: readonly OpenFluxion[];
+  /** Classes of which it can tell what their fields hold. */
+  readonly openClasses: readonly OpenClass[];
   /** Of fluxions that stand for closures of the running app: which ones these are. */
   readonly closures: readonly ClosureFluxion[];
 }
@@ -186,6 +188,13 @@ export interface LinkFacts {
 export interface OpenFluxion {
   readonly fluxion: FluxionId;
   readonly variables: readonly string[];
+}
+
+export interface OpenClass {
+  readonly at: Place;
+  /** Of its constructor; it may be empty. */
+  readonly name: string;
+  readonly fields: readonly string[];
 }
 
 export interface ClosureFluxion {
@@ -201,6 +210,7 @@ export const noLinkFacts: LinkFacts = {
   wrappers: [],
   passes: [],
   open: [],
+  openClasses: [],
   closures: [],
 };
 

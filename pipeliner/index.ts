@@ -25,6 +25,7 @@ import { noCode, writeCode } from './write-code.js';
 import { Messages } from './write-messages.js';
 import { type Draft, nameOf } from './write-program.js';
 
+export { assumeLate, verifyLive } from './verify-live.js';
 export { type Draft, writeProgram } from './write-program.js';
 
 /**
@@ -81,6 +82,7 @@ function listLinkFacts(
 ): FluxionProgram['link'] {
   const { models, graph, parts, origins } = pipeline;
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
+  const open = findOpen(pipeline, flows, ({ id }) => placed.get(id));
   const connectsOf = findConnects(pipeline);
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
   return {
@@ -94,9 +96,13 @@ function listLinkFacts(
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))
       .map(([part, variables]) => ({ fluxion: nameOf({ names }, part.id), variables })),
-    open: findOpen(pipeline, flows, ({ id }) => placed.get(id))
+    open: open.parts
       .filter(({ part }) => !folds.isFolded(part.id))
       .map(({ part, variables }) => ({ fluxion: nameOf({ names }, part.id), variables })),
+    openClasses: open.classes.map(({ maker, fields }) => {
+      const { name, start } = pipeline.facts.fn(maker);
+      return { at: placeAt(pipeline.facts.moduleOf(maker), start), name, fields };
+    }),
     closures: fluxions.flatMap((part) => {
       const copy = part.kind === 'start' ? closures.get(part.fn.id) : undefined;
       return copy === undefined ? [] : [{ fluxion: nameOf({ names }, part.id), at: copy.at, index: copy.index }];

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
-import type { Lift } from '../live-facts.js';
+import type { Lift, LiftedFunction } from '../live-facts.js';
 import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
 import { sentVariables } from './check-cuts.js';
@@ -59,7 +59,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     message: messages.get(fluxion.id) ?? [],
     captures: captures.get(fluxion.id) ?? [],
     whole: whole.has(fluxion.id),
-    open: open.get(fluxion.id) ?? [],
+    open: open.get(fluxion.id) ?? null,
   }));
   const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
   const link: LinkManifest = {
@@ -69,6 +69,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     inserts,
     repeatable: program.link.repeatable,
     wrappers: program.link.wrappers,
+    openClasses: program.link.openClasses,
     texts,
   };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
@@ -77,23 +78,32 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
 
 /** What the closures of the running app may do, of a program that was compiled with what the app said of them. */
 export function emitLift(program: FluxionProgram): Lift {
-  const goingOn = findGoingOn(program);
-  const whole = findWhole(program);
-  const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
-  const connectsOf = findConnects(program, whole);
+  const closures = new Map(program.link.closures.map((closure) => [closure.fluxion, closure]));
+  const describe = describeLifted(program);
   return {
     version: 1,
-    closures: program.link.closures.flatMap(({ fluxion: id, at, index }) => {
-      const fluxion = byId.get(id);
-      if (fluxion === undefined) return [];
-      const movable = whole.has(id) && !goingOn.has(id);
-      const said = fluxion.placement === 'replicated' ? [] : fluxion.reasons.map(({ message }) => message);
-      if (goingOn.has(id)) said.push(GOES_ON);
-      else if (said.length === 0 && !movable) said.push('what goes on behind it stays on the main thread');
-      return [{ at, index, movable, reasons: said, connects: connectsOf(id) }];
+    closures: program.fluxions.flatMap((fluxion) => {
+      const closure = closures.get(fluxion.id);
+      return closure === undefined ? [] : [{ ...describe(fluxion), at: closure.at, index: closure.index }];
     }),
+    functions: program.fluxions.flatMap((fluxion) =>
+      fluxion.kind === 'start' && !closures.has(fluxion.id) ? [describe(fluxion)] : [],
+    ),
     changing: findChanging(program),
     sources: Object.fromEntries([...program.sources, ...program.packages].map(({ id, text }) => [id, hashOf(text)])),
+  };
+}
+
+function describeLifted(program: FluxionProgram): (fluxion: Fluxion) => LiftedFunction {
+  const goingOn = findGoingOn(program);
+  const whole = findWhole(program);
+  const connectsOf = findConnects(program, whole);
+  return ({ id, at, placement, reasons }) => {
+    const movable = whole.has(id) && !goingOn.has(id);
+    const said = placement === 'replicated' ? [] : reasons.map(({ message }) => message);
+    if (goingOn.has(id)) said.push(GOES_ON);
+    else if (said.length === 0 && !movable) said.push('what goes on behind it stays on the main thread');
+    return { at, movable, reasons: said, connects: connectsOf(id) };
   };
 }
 
