@@ -4,11 +4,12 @@
 import { findInstalled } from './analyzer/find-installed.js';
 import { findLost } from './analyzer/find-lost.js';
 import { findWantedPackages } from './analyzer/find-wanted-packages.js';
-import { analyze } from './analyzer/index.js';
+import { analyze, type Pipeline } from './analyzer/index.js';
 import { listPackages, type PackageUse } from './analyzer/list-packages.js';
 import { loadConfig } from './analyzer/load-config.js';
 import { type LoadOptions, loadModules, type ModuleGraph } from './analyzer/load-modules.js';
 import { Models } from './analyzer/models.js';
+import type { LiveInput } from './analyzer/origins/live-copies.js';
 import { resolveEntry } from './analyzer/resolve-entry.js';
 import type { Precision } from './analyzer/trace-origins.js';
 import { invariant } from './diagnostics/invariant.js';
@@ -17,7 +18,7 @@ import type { LiveFacts } from './flx/live-facts.js';
 import type { FluxionProgram } from './flx/program.js';
 import { verifyProgram } from './flx/verify.js';
 import { builtins, byMethodName, coreModels, globals, packageModels } from './models/index.js';
-import { type Draft, draftProgram, writeProgram } from './pipeliner/index.js';
+import { assumeLate, type Draft, draftProgram, verifyLive, writeProgram } from './pipeliner/index.js';
 
 export interface CompileOptions {
   /** The file that `node` would be given. */
@@ -103,7 +104,7 @@ function decideWithPackages(
     const read = graph.facts.modules.map(({ id }) => id).join();
     if (read === before) continue;
     before = read;
-    const pipeline = analyze(graph, models, 'calls', live);
+    const pipeline = analyze(graph, models, 'calls', liveInput(graph, models, live));
     if (pipeline === null) continue;
     const { isLost, packages } = findLost(pipeline);
     if (!isLost && packages.length === 0) return { draft: draftProgram(pipeline, withCode), graph, unread };
@@ -123,11 +124,37 @@ interface Decided {
   readonly wanted: ReadonlySet<string>;
 }
 
+/** Each time less of what the app said is taken to hold. */
+const MOST_ROUNDS = 6;
+
+/** What of it holds shows when the program has been looked at with it. */
+function liveInput(graph: ModuleGraph, models: Models, live: LiveFacts | null): LiveInput | null {
+  if (live === null) return null;
+  const closuresOnly: LiveInput = { facts: { ...live, classes: [] }, late: new Set() };
+  if (live.classes.length === 0) return closuresOnly;
+  const loaded = graph.facts.mark();
+  const look = <T>(input: LiveInput | null, use: (pipeline: Pipeline) => T): T | null => {
+    const pipeline = analyze(graph, models, 'calls', input);
+    const result = pipeline === null ? null : use(pipeline);
+    graph.facts.restore(loaded);
+    return result;
+  };
+  const late = look(null, assumeLate);
+  let input: LiveInput | null = late === null ? null : { facts: live, late };
+  for (let round = 0; input !== null && round < MOST_ROUNDS; round++) {
+    const before: LiveInput = input;
+    input = look(before, (pipeline) => verifyLive(pipeline, before));
+    if (input === before) return input;
+  }
+  return closuresOnly;
+}
+
 /** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */
 function decide(graph: ModuleGraph, models: Models, { withCode, live }: DecideOptions): Decided {
+  const input = liveInput(graph, models, live);
   const loaded = graph.facts.mark();
   const attempt = (precision: Precision): Decided | null => {
-    const pipeline = analyze(graph, models, precision, live);
+    const pipeline = analyze(graph, models, precision, input);
     const draft = pipeline === null ? null : draftProgram(pipeline, withCode);
     if (pipeline === null || draft === null) return null;
     return { draft, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };

@@ -2,7 +2,6 @@
  * Reads:   the modules of a program, and models of the packages that it may use.
  * Gives:   Pipeline: what the program is. Nothing is decided yet.
  */
-import type { LiveFacts } from '../flx/live-facts.js';
 import { Budget } from './budget.js';
 import { type CutInput, cutCoarseParts, cutParts, type Parts } from './cut-parts.js';
 import type { Facts, FunctionId, OpId } from './facts.js';
@@ -11,6 +10,7 @@ import { findOutsiders, type Outsiders } from './find-outsiders.js';
 import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
 import type { ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
+import type { LiveInput } from './origins/live-copies.js';
 import { SourceText } from './source-text.js';
 import { type Effects, summariseEffects } from './summarise-effects.js';
 import { type Origins, type Precision, traceOrigins } from './trace-origins.js';
@@ -48,7 +48,7 @@ export function analyze(
   graph: ModuleGraph,
   models: Models,
   precision: Precision,
-  live: LiveFacts | null,
+  live: LiveInput | null,
 ): Pipeline | null {
   const { facts } = graph;
   const source = new SourceText(facts);

@@ -18,7 +18,7 @@
  *   origins/outside-calls.ts  calls of what models describe
  *   origins/given-values.ts   what such a call gives and keeps
  */
-import type { LiveFacts } from '../flx/live-facts.js';
+import type { Place } from '../flx/program.js';
 import type { Budget } from './budget.js';
 import { type Facts, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
 import type { ModuleGraph } from './load-modules.js';
@@ -27,7 +27,8 @@ import { Calls } from './origins/calls.js';
 import { Contexts } from './origins/contexts.js';
 import { Found } from './origins/found.js';
 import { GivenValues } from './origins/given-values.js';
-import { LiveCopies, type LiveCopy } from './origins/live-copies.js';
+import { LiveCopies, type LiveCopy, type LiveInput } from './origins/live-copies.js';
+import { LiveFields } from './origins/live-fields.js';
 import { OutsideCalls } from './origins/outside-calls.js';
 import { Properties } from './origins/properties.js';
 import { Seeds } from './origins/seeds.js';
@@ -56,6 +57,10 @@ export interface Origins {
   mayRun(fn: FunctionId): boolean;
   /** For a call of a bound function: the receiver that it was bound to. */
   readonly receiverOf: ReadonlyMap<OpId, ValueId>;
+  /** The class whose instance a token stands for, as the source has it. */
+  classOf(token: TokenId): FunctionId | undefined;
+  /** The class that is written there. */
+  liveClassOf(at: Place): FunctionId | null;
   /** Copies of functions that stand for closures of the running app. */
   readonly liveCopies: readonly LiveCopy[];
 }
@@ -65,7 +70,7 @@ export function traceOrigins(
   models: Models,
   budget: Budget,
   precision: Precision,
-  live: LiveFacts | null,
+  live: LiveInput | null,
 ): Origins {
   const { facts } = graph;
   const flow = new TokenFlow(facts, models, budget);
@@ -86,6 +91,8 @@ export function traceOrigins(
     escaped: found.escaped,
     mayRun: (fn) => found.mayRun(fn),
     receiverOf: found.receiverOf,
+    classOf: (token) => found.classOf.get(token),
+    liveClassOf: (at) => solver.liveClassOf(at),
     liveCopies: solver.liveCopies,
   };
 }
@@ -104,11 +111,12 @@ class Solver {
     this.#facts = flow.facts;
     this.#flow = flow;
     const seeds = new Seeds(flow, found);
-    const properties = new Properties(flow, found);
+    const fields = new LiveFields(flow, found);
+    const properties = new Properties(flow, found, fields);
     const givenValues = new GivenValues(flow, properties);
     const outsideCalls = new OutsideCalls(flow, found, seeds, givenValues);
     const contexts = new Contexts(flow, seeds, precision);
-    const live = new LiveCopies(flow, found, seeds);
+    const live = new LiveCopies(flow, found, seeds, fields);
     seeds.connect((fn) => live.takeOver(fn));
     this.#seeds = seeds;
     this.#properties = properties;
@@ -123,7 +131,7 @@ class Solver {
   }
 
   /** Solves; then takes what nobody in the program calls as called by someone unknown, and solves on. */
-  solve({ externals, unloaded, lent }: ModuleGraph, live: LiveFacts | null): void {
+  solve({ externals, unloaded, lent }: ModuleGraph, live: LiveInput | null): void {
     if (live !== null) this.#live.make(live);
     this.#seeds.seed(externals, unloaded, lent);
     this.#live.seed();
@@ -134,6 +142,10 @@ class Solver {
       if (!this.#calls.admitUnknownCallers() && !named) return;
       this.#settle();
     }
+  }
+
+  liveClassOf(at: Place): FunctionId | null {
+    return this.#live.classAt(at);
   }
 
   get liveCopies(): readonly LiveCopy[] {

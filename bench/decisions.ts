@@ -51,7 +51,7 @@ function stubbed(layer: Layer): void {
       context: [],
     },
     ...{ movable: true, whole: true, why: null, connects: [], promised: false, cut: false, message: [], captures: [] },
-    open: [],
+    open: null,
   };
   const stubs = new Stubs({
     ...{ dispatcher, scheduler, counts, overload: 'wait', reports: false, holds: () => true, makes: new Map() },

@@ -55,6 +55,8 @@ export type Command =
       readonly config: string | null;
       readonly json: boolean;
       readonly live: boolean;
+      /** A report of `fluxion run`: what fluxions cost. */
+      readonly costs: string | null;
     }
   | { readonly kind: 'models'; readonly entry: string; readonly config: string | null; readonly json: boolean }
   | {
@@ -116,6 +118,7 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--config', value: 'needed', command: 'explain' },
   { name: '--json', value: 'none', command: 'explain' },
   { name: '--live', value: 'none', command: 'explain' },
+  { name: '--costs', value: 'needed', command: 'explain' },
   { name: '--config', value: 'needed', command: 'models' },
   { name: '--json', value: 'none', command: 'models' },
   { name: '--requests', value: 'needed', command: 'verify' },
@@ -166,6 +169,7 @@ const EXAMPLES: { readonly [flag: string]: string } = {
   '--out': '-o out',
   '--emit': '--emit json',
   '--config': '--config fluxion.config.js',
+  '--costs': '--costs report.json',
   '--requests': '--requests requests.jsonl',
   '--placement': '--placement loopback',
   '--threads': '--threads 2',
@@ -223,7 +227,10 @@ function explainCommand(rest: readonly string[], flags: ReadonlyMap<string, stri
   const entry = live ? (rest[0] ?? '') : onlyEntry(rest, 'explain');
   if (entry === '') throw new BadInput(missingEntry('explain'));
   const config = flags.get('--config') ?? null;
-  return { kind: 'explain', entry, args: rest.slice(1), config, json: flags.has('--json'), live };
+  const costs = flags.get('--costs') ?? null;
+  if (costs !== null && !live)
+    throw new BadInput(badValue('--costs', 'is said of the running app', 'give "--live" as well'));
+  return { kind: 'explain', entry, args: rest.slice(1), config, json: flags.has('--json'), live, costs };
 }
 
 function verifyCommand([entry, ...args]: readonly string[], flags: ReadonlyMap<string, string>): Command {

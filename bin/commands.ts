@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Compilation } from '../compile.js';
 import { BadInput } from '../diagnostics/bad-input.js';
+import { badValue } from '../diagnostics/catalogue.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Lift, LiveFacts } from '../flx/live-facts.js';
@@ -62,11 +63,24 @@ async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: s
   return { pieces: printed, diagnostics };
 }
 
+/** What `fluxion run --report` says that fluxions cost. */
+function readCosts(file: string): ReadonlyMap<string, number> {
+  try {
+    const { fluxions }: { readonly fluxions: readonly { readonly id: string; readonly cpuMs: number }[] } = JSON.parse(
+      readFileSync(file, 'utf8'),
+    );
+    return new Map(fluxions.map(({ id, cpuMs }) => [id, Number(cpuMs)]));
+  } catch {
+    throw new BadInput(badValue('--costs', `cannot be "${file}"`, 'write a report with "fluxion run --report"'));
+  }
+}
+
 async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: string): Promise<Outcome> {
   const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
   const link = command.live ? await (await import('./link-app.js')).linkApp(command, cwd) : null;
-  const text = command.json ? printExplainJson(program, link) : printExplain(program, link);
+  const costs = command.costs === null ? null : readCosts(command.costs);
+  const text = command.json ? printExplainJson(program, link, costs) : printExplain(program, link, costs);
   return { pieces: [withNewline(text)], diagnostics };
 }
 

@@ -94,12 +94,13 @@ Examples:
 what stays at home, and what would lift it.
 
 Usage: fluxion explain <entry> [--json]
-       fluxion explain --live [--json] <entry> [-- arguments of the app]
+       fluxion explain --live [--costs report.json] [--json] <entry> [-- arguments of the app]
 
 Flags:
   --json            the same as data
   --live            start the app, on a free port, look at what its routers hold, and stop it: what is said of handlers
-                    is then what the linker decides
+                    is then what the linker decides, and how much of the work is free to move
+  --costs <file>    with --live: a report of "fluxion run --report", which knows what each handler costs
 ${COMMON}
 Examples:
   fluxion explain app.js

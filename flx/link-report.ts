@@ -3,6 +3,9 @@
  */
 import type { FluxionId } from './program.js';
 
+/** Of a handler that is in the program, and not among the routes of the running app. */
+export const NOT_CALLED = 'no router of the running app calls it';
+
 export interface LinkReport {
   /** False: some replica that was to tell has not started yet. */
   readonly isDone: boolean;

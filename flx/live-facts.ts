@@ -10,6 +10,14 @@ import type { Place } from './program.js';
 export interface LiveFacts {
   readonly version: 1;
   readonly functions: readonly LiveFunction[];
+  readonly classes: readonly LiveClass[];
+}
+
+/** What is in the fields of all instances of a class. */
+export interface LiveClass {
+  /** Where the class begins in the source. */
+  readonly at: Place;
+  readonly fields: { readonly [name: string]: readonly LiveValue[] };
 }
 
 export interface LiveFunction {
@@ -36,16 +44,21 @@ export interface Lift {
   /** Hashes of the texts that it was made from. */
   readonly sources: { readonly [module: string]: string };
   readonly closures: readonly LiftedClosure[];
+  /** Handlers that are one function each, and may run on any loop as things are in the running app. */
+  readonly functions: readonly LiftedFunction[];
   /** In place of what link.json says. */
   readonly changing: { readonly [module: string]: readonly string[] };
 }
 
-export interface LiftedClosure {
+export interface LiftedFunction {
   readonly at: Place;
-  /** Which of the closures that the facts list. */
-  readonly index: number;
   /** It may run on any loop, with all that goes on behind it. */
   readonly movable: boolean;
   readonly reasons: readonly string[];
   readonly connects: readonly string[];
+}
+
+export interface LiftedClosure extends LiftedFunction {
+  /** Which of the closures that the facts list. */
+  readonly index: number;
 }

@@ -184,6 +184,8 @@ export interface LinkFacts {
   readonly holds: readonly Holds[];
   /** Fluxions of which the running app can tell more, and the variables that say it. */
   readonly open: readonly OpenFluxion[];
+  /** Classes of which it can tell what their fields hold. */
+  readonly openClasses: readonly OpenClass[];
   /** Of fluxions that stand for closures of the running app: which ones these are. */
   readonly closures: readonly ClosureFluxion[];
 }
@@ -191,6 +193,13 @@ export interface LinkFacts {
 export interface OpenFluxion {
   readonly fluxion: FluxionId;
   readonly variables: readonly string[];
+}
+
+export interface OpenClass {
+  readonly at: Place;
+  /** Of its constructor; it may be empty. */
+  readonly name: string;
+  readonly fields: readonly string[];
 }
 
 export interface ClosureFluxion {
@@ -209,6 +218,7 @@ export const noLinkFacts: LinkFacts = {
   order: { packages: [], isLoose: false, asking: [] },
   holds: [],
   open: [],
+  openClasses: [],
   closures: [],
 };
 

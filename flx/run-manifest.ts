@@ -2,7 +2,7 @@
  * What `fluxion run` has to know of a compiled program, in two files: what starts the app must be read in no time, what
  * spreads it over loops is read when it serves. Both are plain data.
  */
-import type { CapturedFunctions, FluxionId, FluxionKind, ModuleId, Placement } from './program.js';
+import type { CapturedFunctions, FluxionId, FluxionKind, ModuleId, OpenClass, Placement } from './program.js';
 
 export interface StartManifest {
   readonly version: 1;
@@ -37,6 +37,8 @@ export interface LinkManifest {
   readonly repeatable: readonly string[];
   /** Packages whose functions stand for those of the app that they wrap. */
   readonly wrappers: readonly string[];
+  /** Classes of which the running app can tell what their fields hold. */
+  readonly openClasses: readonly OpenClass[];
   /** What the emitted texts were made from, where that is not what is on disk. */
   readonly texts: { readonly [module: ModuleId]: string };
 }
@@ -66,6 +68,6 @@ export interface LinkFluxion {
   readonly message: readonly string[];
   /** What tells it from others that are the same function of the source. */
   readonly captures: readonly CapturedFunctions[];
-  /** Variables around it that say more of it when the app serves; empty where they would not, or not for good. */
-  readonly open: readonly string[];
+  /** The running app can tell more of it, by these variables around it and by fields of classes; null where it cannot. */
+  readonly open: readonly string[] | null;
 }

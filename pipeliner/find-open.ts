@@ -2,7 +2,7 @@
  * Handlers that stay home for want of knowing what the variables around them hold, and of which the running app can tell.
  *
  * Reads:   Pipeline, placements.
- * Gives:   for each of them the variables to look at.
+ * Gives:   for each of them the variables to look at; and fields of classes.
  *
  * What the app says when it serves must hold for good. So start-up alone makes such functions, routers alone call them, and
  * nobody binds these variables anew later. Then the closures that are there are all that there will ever be.
@@ -13,7 +13,9 @@ import { type FunctionFact, type FunctionId, Op, type ValueId } from '../analyze
 import type { Pipeline } from '../analyzer/index.js';
 import { outerVariables } from '../analyzer/origins/live-copies.js';
 import { UNKNOWN } from '../analyzer/tokens.js';
+import { findOpenFields, type OpenClass } from './find-open-fields.js';
 import type { Flows } from './flows.js';
+import { findLater } from './later.js';
 import type { Placed } from './place-fluxions.js';
 
 export interface OpenPart {
@@ -21,13 +23,17 @@ export interface OpenPart {
   readonly variables: readonly string[];
 }
 
-export function findOpen(
-  pipeline: Pipeline,
-  flows: Flows,
-  placedOf: (part: Part) => Placed | undefined,
-): readonly OpenPart[] {
+export interface Open {
+  readonly parts: readonly OpenPart[];
+  /** What handlers use, not only those that are listed. */
+  readonly classes: readonly OpenClass[];
+}
+
+const nothing: Open = { parts: [], classes: [] };
+
+export function findOpen(pipeline: Pipeline, flows: Flows, placedOf: (part: Part) => Placed | undefined): Open {
   const { parts, facts, budget } = pipeline;
-  if (budget.isExhausted || parts.isCoarse) return [];
+  if (budget.isExhausted || parts.isCoarse) return nothing;
   const candidates = parts.list.filter(
     (part) =>
       part.kind === 'start' &&
@@ -36,42 +42,33 @@ export function findOpen(
       placedOf(part)?.placement !== 'replicated' &&
       !facts.isOfPackage(part.fn.id),
   );
-  if (candidates.length === 0) return [];
-  const finder = new Finder(pipeline);
-  return candidates.flatMap((part) => {
+  if (candidates.length === 0) return nothing;
+  const later = findLater(pipeline);
+  const classes = findOpenFields(pipeline, later);
+  const finder = new Finder(pipeline, later);
+  const found = candidates.flatMap((part) => {
     const variables = finder.variablesOf(part);
-    return variables.length === 0 ? [] : [{ part, variables }];
+    return variables === null && classes.length === 0 ? [] : [{ part, variables: variables ?? [] }];
   });
+  return found.length === 0 ? nothing : { parts: found, classes };
 }
 
 class Finder {
   readonly #pipeline: Pipeline;
   /** Functions, as the source has them, that may run when start-up is over. */
-  readonly #later = new Set<FunctionId>();
+  readonly #later: ReadonlySet<FunctionId>;
   /** Functions that others than routers call. */
   readonly #called = new Set<FunctionId>();
   readonly #writers = new Map<ValueId, FunctionId[]>();
 
-  constructor(pipeline: Pipeline) {
+  constructor(pipeline: Pipeline, later: ReadonlySet<FunctionId>) {
     this.#pipeline = pipeline;
-    this.#findLater();
+    this.#later = later;
     this.#findCalled();
   }
 
   #originOf(fn: FunctionId): FunctionId {
     return this.#pipeline.facts.fn(fn).origin;
-  }
-
-  #findLater(): void {
-    const { facts, parts, outsiders } = this.#pipeline;
-    for (const fn of facts.functions) {
-      const runners = parts.runners.get(fn.id);
-      if (runners?.some((part) => part !== 0)) this.#later.add(fn.origin);
-    }
-    for (const fn of outsiders.functions) this.#later.add(this.#originOf(fn));
-    for (const { fn } of parts.outsiders.runs) this.#later.add(this.#originOf(fn));
-    // A module that is loaded later runs later.
-    for (const tops of facts.lateLoads) for (const fn of tops ?? []) this.#later.add(fn);
   }
 
   #findCalled(): void {
@@ -92,14 +89,14 @@ class Finder {
       if (part.kind !== 'start' || part.entry?.point?.request !== true) this.#called.add(part.fn.origin);
   }
 
-  /** None where the running app has nothing to say that would hold. */
-  variablesOf({ fn }: Part): readonly string[] {
+  /** Null where the running app has nothing to say that would hold. */
+  variablesOf({ fn }: Part): readonly string[] | null {
     const { facts } = this.#pipeline;
     const original = facts.fn(fn.origin);
-    if (this.#called.has(fn.origin) || !this.#isMadeAtStartUp(original)) return [];
+    if (this.#called.has(fn.origin) || !this.#isMadeAtStartUp(original)) return null;
     const variables = [...outerVariables(facts, original)].filter((variable) => this.#isConstant(variable, original));
     const names = variables.map((variable) => facts.variables.get(variable)?.name ?? '');
-    return variables.some((variable) => this.#isUnclear(variable, original)) ? [...new Set(names)] : [];
+    return variables.some((variable) => this.#isUnclear(variable, original)) ? [...new Set(names)] : null;
   }
 
   #isMadeAtStartUp(fn: FunctionFact): boolean {

@@ -29,6 +29,7 @@ import { noCode, writeCode } from './write-code.js';
 import { Messages } from './write-messages.js';
 import { type Draft, nameOf } from './write-program.js';
 
+export { assumeLate, verifyLive } from './verify-live.js';
 export { type Draft, writeProgram } from './write-program.js';
 
 /**
@@ -90,6 +91,7 @@ function listLinkFacts(
 ): FluxionProgram['link'] {
   const { models, graph, parts, origins } = pipeline;
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
+  const open = findOpen(pipeline, flows, ({ id }) => placed.get(id));
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
   return {
     connects: fluxions.flatMap((part) => {
@@ -105,9 +107,13 @@ function listLinkFacts(
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))
       .map(([part, variables]) => ({ fluxion: nameOf({ names }, part.id), variables })),
-    open: findOpen(pipeline, flows, ({ id }) => placed.get(id))
+    open: open.parts
       .filter(({ part }) => !folds.isFolded(part.id))
       .map(({ part, variables }) => ({ fluxion: nameOf({ names }, part.id), variables })),
+    openClasses: open.classes.map(({ maker, fields }) => {
+      const { name, start } = pipeline.facts.fn(maker);
+      return { at: placeAt(pipeline.facts.moduleOf(maker), start), name, fields };
+    }),
     closures: fluxions.flatMap((part) => {
       const copy = part.kind === 'start' ? closures.get(part.fn.id) : undefined;
       return copy === undefined ? [] : [{ fluxion: nameOf({ names }, part.id), at: copy.at, index: copy.index }];

@@ -27,6 +27,7 @@ const explain = (rest: object): Command => ({
   config: null,
   json: false,
   live: false,
+  costs: null,
   ...rest,
 });
 
@@ -44,6 +45,7 @@ test('what the words of a command line ask for', (t) => {
     ['explain app.js', explain({})],
     ['explain app.js --json', explain({ json: true })],
     ['explain --live app.js -- -p 1', explain({ live: true, args: ['-p', '1'] })],
+    ['explain app.js --live --costs r.json', explain({ live: true, costs: 'r.json' })],
     ['explain app.js --live --config c.js', explain({ live: true, config: 'c.js' })],
     ['--help', { kind: 'help', topic: null }],
     ['-h', { kind: 'help', topic: null }],

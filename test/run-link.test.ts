@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { programFolder } from './support/drop-in.js';
@@ -156,7 +157,14 @@ test('explain --live: what the routers of the running app hold', (t) => {
     routes.map(({ label, placements }: { label: string; placements: string[] }) => [label, placements.join()]),
   );
   t.deepEqual(placements, { 'GET /free': 'replicated', 'GET /waits': 'home', 'GET /more': 'home' });
-  t.deepEqual({ ...found, others: found.others.length }, { handlers: 3, own: 2, moving: 1, others: 1 });
+  const free = { byRoutes: 0.5, byTime: null };
+  t.deepEqual({ ...found, others: found.others.length }, { handlers: 3, own: 2, moving: 1, others: 1, free });
+  const measured = [
+    { id: 'get_free', cpuMs: 30 },
+    { id: 'get_waits', cpuMs: 10 },
+  ];
+  writeFileSync(join(folder, 'report.json'), JSON.stringify({ fluxions: measured }));
+  t.is(JSON.parse(live('--costs', 'report.json', 'app.js').stdout).live.free.byTime, 0.75);
   t.true(stdout.includes('in a replica \\"waiting\\" is not what it is here'));
   t.true(stdout.includes('no router of the running app calls it'));
   t.is(JSON.parse(live('app.js', '--', 'more').stdout).live.moving, 2);

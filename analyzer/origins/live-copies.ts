@@ -17,15 +17,23 @@ import {
   type FunctionFact,
   FunctionFlag,
   type FunctionId,
+  NOTHING,
   Op,
   type ValueId,
   VariableKind,
 } from '../facts.js';
-import { type TokenId, UNKNOWN } from '../tokens.js';
+import { type Token, type TokenId, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
+import type { Fits, LiveFields } from './live-fields.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
 import type { Use } from './uses.js';
+
+/** What the app said, and the functions that run only when it serves, as the source has them. */
+export interface LiveInput {
+  readonly facts: LiveFacts;
+  readonly late: ReadonlySet<FunctionId>;
+}
 
 /** A copy, and the closure that it stands for. */
 export interface LiveCopy {
@@ -45,6 +53,7 @@ export class LiveCopies {
   readonly #found: Found;
   readonly #seeds: Seeds;
   readonly #facts: Facts;
+  readonly #fields: LiveFields;
   readonly #copies: LiveCopy[] = [];
   /** Values that may be any instance of a class. */
   readonly #anyOf = new Map<FunctionId, Set<ValueId>>();
@@ -53,7 +62,8 @@ export class LiveCopies {
   readonly #pending: (() => void)[] = [];
   #otherWays: boolean | null = null;
 
-  constructor(flow: TokenFlow, found: Found, seeds: Seeds) {
+  constructor(flow: TokenFlow, found: Found, seeds: Seeds, fields: LiveFields) {
+    this.#fields = fields;
     this.#flow = flow;
     this.#found = found;
     this.#seeds = seeds;
@@ -64,8 +74,21 @@ export class LiveCopies {
     return this.#copies;
   }
 
+  classAt(at: Place): FunctionId | null {
+    return this.#functionAt(at)?.id ?? null;
+  }
+
   /** Before anything is seeded. */
-  make({ functions }: LiveFacts): void {
+  make({ facts: { functions, classes }, late }: LiveInput): void {
+    for (const { at, fields } of classes) {
+      const maker = this.#functionAt(at);
+      if (maker === null) continue;
+      for (const [name, holds] of Object.entries(fields)) {
+        const all = holds.map((is) => this.#fits(is));
+        if (all.every((each) => each !== null)) this.#fields.add(maker.id, name, all);
+      }
+    }
+    this.#fields.begin(late);
     for (const { at, closures } of functions) {
       const fn = this.#functionAt(at);
       if (fn === null) continue;
@@ -105,14 +128,18 @@ export class LiveCopies {
 
   #copyVariable(variable: ValueId, is: Exclude<LiveValue, { kind: 'text' }>, values: Map<ValueId, ValueId>): void {
     const fact = this.#facts.variables.get(variable);
-    const target = this.#functionAt(is.kind === 'instance' ? is.of : is.at);
-    if (fact === undefined || target === null) return;
+    const fits = this.#fits(is);
+    if (fact === undefined || fits === null) return;
     const copy = this.#facts.newValue();
     this.#facts.variables.add({ ...fact, value: copy });
     values.set(variable, copy);
-    const as = is.kind === 'object' ? this.#facts.atom(is.name) : is.kind;
-    const use: Live = { kind: 'live', to: copy, of: target.id, as };
-    this.#pending.push(() => this.#flow.use(variable, use));
+    this.#pending.push(() => this.#flow.use(variable, { kind: 'live', to: copy, ...fits }));
+  }
+
+  #fits(is: LiveValue): Fits | null {
+    if (is.kind === 'text') return null;
+    const target = this.#functionAt(is.kind === 'instance' ? is.of : is.at);
+    return target === null ? null : { of: target.id, as: is.kind === 'object' ? this.#facts.atom(is.name) : is.kind };
   }
 
   /** What each copy of the functions around it has in its variables, the closures' variables may hold. */
@@ -144,12 +171,17 @@ export class LiveCopies {
       if (as === 'function' && this.#originOf(token.fn) === of) this.#flow.add(to, id);
       return;
     }
+    if (token.kind !== 'object' || as === 'function' || this.#hasOtherWays()) return void this.#flow.add(to, id);
     const made = this.#found.classOf.get(id);
-    if (made !== undefined) {
-      if (as === 'instance' && (made === of || this.#hasOtherWays())) this.#flow.add(to, id);
-    } else if (typeof as === 'number' && token.kind === 'object' && token.type === 'Object') {
-      this.#flow.use(this.#flow.property(id, as), { kind: 'liveHolder', to, of, token: id });
-    } else this.#flow.add(to, id);
+    if (as === 'instance') {
+      // An object that something else inherits is no literal.
+      const isOther = made === undefined ? isLiteral(token) : made !== of;
+      if (!isOther) this.#flow.add(to, id);
+    } else if (made === undefined) {
+      const value = this.#flow.property(id, as);
+      if (token.type !== 'Object') this.#flow.add(to, id);
+      else this.#flow.use(value, { kind: 'liveHolder', to, of, token: id });
+    }
   }
 
   passHolder(id: TokenId, { to, of, token }: Extract<Use, { kind: 'liveHolder' }>): void {
@@ -223,6 +255,11 @@ export class LiveCopies {
     const isClass = (best.flags & FunctionFlag.classConstructor) !== 0;
     return isClass || isHead(file.text.slice(best.start, offset)) ? best : null;
   }
+}
+
+/** Made by the language, and of no class of the program. */
+function isLiteral({ type, proto }: Extract<Token, { kind: 'object' }>): boolean {
+  return proto === NOTHING && /^(Object|Array|Map|Set|WeakMap|WeakSet|Promise|RegExp)$/.test(type);
 }
 
 /** `async function name`: nothing that another function could begin in. */

@@ -19,12 +19,14 @@ import {
 import type { Models, Shape } from '../models.js';
 import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
+import type { LiveField, LiveFields } from './live-fields.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
 import { type Load, startAll, type Use } from './uses.js';
 
 export class Properties {
   readonly #flow: TokenFlow;
   readonly #found: Found;
+  readonly #fields: LiveFields;
   readonly #facts: Facts;
   readonly #models: Models;
   readonly #tokens: TokenTable;
@@ -38,7 +40,8 @@ export class Properties {
   /** Names of properties that the language calls by itself, where the program has such properties. */
   readonly #implicit = new Set<AtomId>();
 
-  constructor(flow: TokenFlow, found: Found) {
+  constructor(flow: TokenFlow, found: Found, fields: LiveFields) {
+    this.#fields = fields;
     this.#flow = flow;
     this.#found = found;
     this.#facts = flow.facts;
@@ -78,6 +81,8 @@ export class Properties {
     const name = this.#facts.atomName(use.atom);
     const own = this.#flow.property(id, use.atom);
     this.#flow.edge(own, use.to);
+    const field = this.#fields.of(id, use.atom);
+    if (field !== null && this.#fields.isEarly(use.op)) this.#flow.edge(field.ever, use.to);
     // A name that was put together may also be that of an item.
     if (token.kind === 'object' && use.op >= 0 && this.#facts.keys.has(use.op))
       this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
@@ -232,8 +237,16 @@ export class Properties {
     }
     if (token.kind === 'function' && atom === this.#flow.prototype)
       this.#flow.add(this.#flow.property(id, atom), this.prototypeOf(token.fn));
-    this.#flow.edge(from, this.#flow.property(id, atom));
+    const field = this.#fields.of(id, atom);
+    if (field === null) this.#flow.edge(from, this.#flow.property(id, atom));
+    else this.#storeInField(id, atom, from, field);
     if (this.#implicit.has(atom)) this.#flow.use(from, { kind: 'receive', receiver: this.#flow.holding(id) });
+  }
+
+  #storeInField(id: TokenId, atom: AtomId, from: ValueId, { ever, holds }: LiveField): void {
+    this.#flow.edge(from, ever);
+    const to = this.#flow.property(id, atom);
+    for (const fits of holds) this.#flow.use(from, { kind: 'live', to, ...fits });
   }
 
   /** `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`. */

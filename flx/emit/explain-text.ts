@@ -10,12 +10,19 @@ import type { FluxionId, Place, Reason, Unresolved } from '../program.js';
 import { BLANK, type Line, renderLines, row, text } from './explain-lines.js';
 import type { Chain, ChainCount, Explanation, Group, Step } from './explain-model.js';
 import { groupSentences, joinPlaces, listText, placeText, plural, shortenTo, variableLines } from './explain-words.js';
+import type { FreeShare } from './free-share.js';
 
-export function explanationText(explanation: Explanation, link: LinkReport | null): string {
+/** What the running app says. */
+export interface Live {
+  readonly link: LinkReport;
+  readonly free: FreeShare;
+}
+
+export function explanationText(explanation: Explanation, live: Live | null): string {
   const marks = new Marks([...explanation.routes, ...explanation.chains]);
   const byKind = (kind: Chain['kind']): readonly Chain[] => explanation.chains.filter((chain) => chain.kind === kind);
   return renderLines([
-    ...summaryLines(explanation, link),
+    ...summaryLines(explanation, live),
     ...chainSection('Routes', explanation.routes, marks),
     ...chainSection('Middleware', byKind('middleware'), marks),
     ...chainSection('Timers, listeners and other callbacks from outside', byKind('start'), marks),
@@ -29,7 +36,7 @@ export function explanationText(explanation: Explanation, link: LinkReport | nul
 
 // ----------------------------------------------------------------------------------------------------- summary
 
-function summaryLines({ entry, summary, routes, chains, unresolved }: Explanation, link: LinkReport | null): Line[] {
+function summaryLines({ entry, summary, routes, chains, unresolved }: Explanation, live: Live | null): Line[] {
   const { total, replicated, group, home } = summary.fluxions;
   if (total === 0) return [text(`${entry}: no fluxions`)];
   const parts = [
@@ -41,7 +48,7 @@ function summaryLines({ entry, summary, routes, chains, unresolved }: Explanatio
   if (summary.routes.total > 0) lines.push(text(countText(summary.routes, 'route')));
   if (summary.middleware.total > 0) lines.push(text(countText(summary.middleware, 'middleware chain')));
   if (unresolved.length > 0) lines.push(text(`${plural(unresolved.length, 'rupture point')} unresolved`));
-  if (link !== null) lines.push(...liveLines(link));
+  if (live !== null) lines.push(...liveLines(live.link), ...freeLines(live.free));
   if (routes.length + chains.length > 0) lines.push(BLANK, ...LEGEND);
   return lines;
 }
@@ -56,6 +63,17 @@ function liveLines({ handlers, own, moving, others }: LinkReport): Line[] {
       ),
     );
   return lines;
+}
+
+function freeLines({ byRoutes, byTime }: FreeShare): Line[] {
+  const said: string[] = [];
+  if (byTime !== null) said.push(`${percent(byTime)} by the time that it took`);
+  if (byRoutes !== null) said.push(`${percent(byRoutes)} if each route has as much of it`);
+  return said.length === 0 ? [] : [text(`work that is free to move, as an estimate: ${said.join('; ')}`)];
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }
 
 const MOST_OTHERS = 600;

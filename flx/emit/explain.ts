@@ -7,15 +7,27 @@ import type { FluxionProgram } from '../program.js';
 import { withLinked } from './explain-live.js';
 import { type Chain, type Explanation, explain, type Group, type Step, type StepCut } from './explain-model.js';
 import { explanationText } from './explain-text.js';
+import { type Costs, type FreeShare, findFreeShare } from './free-share.js';
 import { jsonText, placeJson, reasonJson, unresolvedJson, variableJson } from './json.js';
 
-/** `link`: of the running app, where it was looked at. */
-export function printExplain(program: FluxionProgram, link: LinkReport | null = null): string {
-  return explanationText(explain(link === null ? program : withLinked(program, link)), link);
+/** Of the running app, where it was looked at; with what its fluxions cost, where that was measured. */
+export function printExplain(
+  program: FluxionProgram,
+  link: LinkReport | null = null,
+  costs: Costs | null = null,
+): string {
+  const linked = link === null ? program : withLinked(program, link);
+  const explanation = explain(linked);
+  return explanationText(explanation, link === null ? null : { link, free: findFreeShare(explanation, linked, costs) });
 }
 
-export function printExplainJson(program: FluxionProgram, link: LinkReport | null = null): string {
-  const explanation = explain(link === null ? program : withLinked(program, link));
+export function printExplainJson(
+  program: FluxionProgram,
+  link: LinkReport | null = null,
+  costs: Costs | null = null,
+): string {
+  const linked = link === null ? program : withLinked(program, link);
+  const explanation = explain(linked);
   return jsonText({
     version: 1,
     entry: explanation.entry,
@@ -24,12 +36,12 @@ export function printExplainJson(program: FluxionProgram, link: LinkReport | nul
     chains: explanation.chains.map((chain) => ({ kind: chain.kind, ...chainJson(chain) })),
     groups: explanation.groups.map(groupJson),
     unresolved: explanation.unresolved.map(unresolvedJson),
-    ...(link === null ? {} : { live: liveJson(link) }),
+    ...(link === null ? {} : { live: liveJson(link, findFreeShare(explanation, linked, costs)) }),
   });
 }
 
-function liveJson({ handlers, own, moving, others }: LinkReport) {
-  return { handlers, own, moving, others };
+function liveJson({ handlers, own, moving, others }: LinkReport, free: FreeShare) {
+  return { handlers, own, moving, others, free };
 }
 
 function summaryJson({ summary, groups, unresolved }: Explanation) {

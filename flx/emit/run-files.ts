@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
-import type { Lift } from '../live-facts.js';
+import type { Lift, LiftedFunction } from '../live-facts.js';
 import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
 import { findBringing } from './check-brought.js';
@@ -62,7 +62,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     message: messages.get(fluxion.id) ?? [],
     captures: captures.get(fluxion.id) ?? [],
     whole: whole.has(fluxion.id),
-    open: open.get(fluxion.id) ?? [],
+    open: open.get(fluxion.id) ?? null,
   }));
   const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
   const link: LinkManifest = {
@@ -72,6 +72,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     inserts,
     repeatable: program.link.repeatable,
     wrappers: program.link.wrappers,
+    openClasses: program.link.openClasses,
     texts,
   };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
@@ -80,22 +81,17 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
 
 /** What the closures of the running app may do, of a program that was compiled with what the app said of them. */
 export function emitLift(program: FluxionProgram): Lift {
-  const { bound, whys } = findWhys(program);
-  const whole = findWhole(program, bound);
-  const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
-  const connectsOf = findConnects(program, whole);
+  const closures = new Map(program.link.closures.map((closure) => [closure.fluxion, closure]));
+  const describe = describeLifted(program);
   return {
     version: 1,
-    closures: program.link.closures.flatMap(({ fluxion: id, at, index }) => {
-      const fluxion = byId.get(id);
-      if (fluxion === undefined) return [];
-      const why = whys.get(id);
-      const movable = whole.has(id) && why === undefined;
-      const said = fluxion.placement === 'replicated' ? [] : fluxion.reasons.map(({ message }) => message);
-      if (why !== undefined) said.push(why);
-      else if (said.length === 0 && !movable) said.push('what goes on behind it stays on the main thread');
-      return [{ at, index, movable, reasons: said, connects: connectsOf(id) }];
+    closures: program.fluxions.flatMap((fluxion) => {
+      const closure = closures.get(fluxion.id);
+      return closure === undefined ? [] : [{ ...describe(fluxion), at: closure.at, index: closure.index }];
     }),
+    functions: program.fluxions.flatMap((fluxion) =>
+      fluxion.kind === 'start' && !closures.has(fluxion.id) ? [describe(fluxion)] : [],
+    ),
     changing: findChanging(program),
     sources: Object.fromEntries([...program.sources, ...program.packages].map(({ id, text }) => [id, hashOf(text)])),
   };
@@ -112,6 +108,20 @@ function findWhys(program: FluxionProgram): Whys {
   const goingOn = [...findGoingOn(program)].map((id) => [id, GOES_ON] as const);
   const bound = new Map([...findOvertaking(program), ...findHeldBack(program)]);
   return { bound, whys: new Map([...findBringing(program), ...goingOn, ...bound]) };
+}
+
+function describeLifted(program: FluxionProgram): (fluxion: Fluxion) => LiftedFunction {
+  const { bound, whys } = findWhys(program);
+  const whole = findWhole(program, bound);
+  const connectsOf = findConnects(program, whole);
+  return ({ id, at, placement, reasons }) => {
+    const why = whys.get(id);
+    const movable = whole.has(id) && why === undefined;
+    const said = placement === 'replicated' ? [] : reasons.map(({ message }) => message);
+    if (why !== undefined) said.push(why);
+    else if (said.length === 0 && !movable) said.push('what goes on behind it stays on the main thread');
+    return { at, movable, reasons: said, connects: connectsOf(id) };
+  };
 }
 
 const GOES_ON = 'it goes on after it has called "next"';

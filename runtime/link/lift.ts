@@ -13,7 +13,8 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { Lift, LiftedClosure, LiveFacts } from '../../flx/live-facts.js';
+import type { Lift, LiftedClosure, LiftedFunction, LiveFacts } from '../../flx/live-facts.js';
+import type { Place } from '../../flx/program.js';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import cache from '../cache.cjs';
 import { placeOf } from './live-facts.js';
@@ -88,6 +89,28 @@ async function runAside(words: readonly string[], { cwd, env }: ProgramToLift): 
 
 // --- what becomes of link.json --------------------------------------------------------------------------------------
 
+/** What is said of a handler: of the closure that it is, or of the function that it is where there is but one. */
+export function liftedBy(
+  lift: Lift,
+): (fluxion: LinkFluxion, is: { readonly at: Place; readonly index: number } | undefined) => LiftedClosure | null {
+  const closures = new Map(lift.closures.map((closure) => [`${keyOf(closure.at)} ${closure.index}`, closure]));
+  const functions = new Map<string, LiftedFunction>();
+  for (const fn of lift.functions) {
+    const known = functions.get(keyOf(fn.at));
+    // Which of several it is nobody knows.
+    if (known === undefined || known.movable) functions.set(keyOf(fn.at), fn);
+  }
+  return (fluxion, is) => {
+    if (is !== undefined) return closures.get(`${keyOf(is.at)} ${is.index}`) ?? null;
+    const fn = functions.get(keyOf(placeOf(fluxion)));
+    return fn?.movable ? { ...fn, index: 0 } : null;
+  };
+}
+
+function keyOf({ module, line, column }: Place): string {
+  return `${module} ${line}:${column}`;
+}
+
 /** For home: the fluxion that a closure is. */
 export function liftedFluxion(fluxion: LinkFluxion, { index, movable, reasons, connects }: LiftedClosure): LinkFluxion {
   const id = `${fluxion.id}:${index + 1}`;
@@ -98,10 +121,10 @@ export function liftedFluxion(fluxion: LinkFluxion, { index, movable, reasons, c
 }
 
 /** For both sides: what is to be compared. For a replica a function of which some closure may run there is one that may. */
-export function withLift(link: LinkManifest, { closures, changing }: Lift): LinkManifest {
-  const free = new Set(closures.flatMap(({ at, movable }) => (movable ? [JSON.stringify(at)] : [])));
+export function withLift(link: LinkManifest, { closures, functions, changing }: Lift): LinkManifest {
+  const free = new Set([...closures, ...functions].flatMap(({ at, movable }) => (movable ? [keyOf(at)] : [])));
   const fluxions = link.fluxions.map((fluxion) =>
-    fluxion.kind === 'start' && free.has(JSON.stringify(placeOf(fluxion)))
+    fluxion.kind === 'start' && fluxion.open !== null && free.has(keyOf(placeOf(fluxion)))
       ? { ...fluxion, movable: true, whole: false }
       : fluxion,
   );

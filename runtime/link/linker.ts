@@ -9,7 +9,6 @@
 import type { EventEmitter } from 'node:events';
 import timers from 'node:timers';
 import type { Lift } from '../../flx/live-facts.js';
-import type { Place } from '../../flx/program.js';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import type { Log } from '../log.js';
 import type { RemoteCut, RemoteSlot, ReplicaStarted } from '../messages.js';
@@ -17,7 +16,7 @@ import type { Make } from '../types.js';
 import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
-import { liftedFluxion, withLift } from './lift.js';
+import { liftedBy, liftedFluxion, withLift } from './lift.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
 import { gatherLiveFacts, isOpen, type LiveHandlers } from './live-facts.js';
 import { type Pairs, pairSlots, pathBelow, pathsAbove, remoteKey } from './pair.js';
@@ -176,10 +175,12 @@ export class Linker {
 
   /** Null where it has nothing to say. */
   gatherLive(): LiveHandlers | null {
-    if (this.#finder === null || this.#isAllHome) return null;
+    const manifests = this.#manifests;
+    if (this.#finder === null || manifests === null || this.#isAllHome) return null;
     const reflector = new Reflector();
     const found = gatherLiveFacts(
       this.#servers.flatMap(({ linked }) => linked.slots),
+      manifests.link.openClasses,
       this.#finder,
       reflector,
     );
@@ -197,13 +198,12 @@ export class Linker {
   lift({ indexes }: LiveHandlers, lift: Lift): readonly LinkedSlot[] {
     const manifests = this.#manifests;
     if (manifests === null) return [];
-    const closures = new Map(lift.closures.map((closure) => [keyOf(closure), closure]));
+    const find = liftedBy(lift);
     const lifted: LinkedSlot[] = [];
     for (const { linked } of this.#servers) {
       for (const slot of linked.slots) {
-        const is = isOpen(slot) ? indexes.get(slot.own) : undefined;
-        const closure = is === undefined ? undefined : closures.get(keyOf(is));
-        if (slot.fluxion === null || closure === undefined) continue;
+        const closure = slot.fluxion !== null && isOpen(slot) ? find(slot.fluxion, indexes.get(slot.own)) : null;
+        if (slot.fluxion === null || closure === null) continue;
         const { id: of } = slot.fluxion;
         const label = labelOf(slot.path, linked.things);
         slot.fluxion = liftedFluxion(slot.fluxion, closure);
@@ -367,10 +367,6 @@ export class Linker {
     this.#options.log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: ${why}`);
     return why;
   }
-}
-
-function keyOf({ at, index }: { readonly at: Place; readonly index: number }): string {
-  return `${at.module} ${at.line}:${at.column} ${index}`;
 }
 
 /** The same function in the same place, which is then no more among the others. */

@@ -6,8 +6,8 @@
  * All closures of a function are looked for, wherever they are kept: one that no router has yet may be put into one later.
  */
 import { types } from 'node:util';
-import type { LiveClosure, LiveFacts, LiveFunction, LiveValue } from '../../flx/live-facts.js';
-import type { Place } from '../../flx/program.js';
+import type { LiveClass, LiveClosure, LiveFacts, LiveFunction, LiveValue } from '../../flx/live-facts.js';
+import type { OpenClass, Place } from '../../flx/program.js';
 import type { LinkFluxion } from '../../flx/run-manifest.js';
 import type { FluxionFinder } from './find-fluxion.js';
 import type { LinkedSlot } from './link-home.js';
@@ -21,36 +21,100 @@ export interface LiveHandlers {
 
 /** Of one function. Each is compiled by itself. */
 const MOST_CLOSURES = 60;
+const MOST_IN_FIELD = 8;
 const MOST_TEXT = 200;
 const MOST_NAMES = 50;
 
 /** Of itself it stays home, and may not if more is known of what is around it. */
 export function isOpen({ fluxion }: LinkedSlot): boolean {
-  return fluxion !== null && !fluxion.movable && fluxion.open.length > 0;
+  return fluxion !== null && !fluxion.movable && fluxion.open !== null;
 }
 
 export function gatherLiveFacts(
   slots: readonly LinkedSlot[],
+  openClasses: readonly OpenClass[],
   finder: FluxionFinder,
   reflector: Reflector,
 ): LiveHandlers | null {
-  const open = groupByPlace(slots.filter(isOpen));
+  const open = slots.filter(isOpen);
   if (open.length === 0) return null;
-  const texts = new Set(open.flatMap(({ handlers }) => handlers.map(textOf)));
-  const alike = reflector.functions().filter((fn) => texts.has(textOf(fn)));
-  const places = reflector.locate(alike);
+  const all = reflector.objects();
+  const describer = new Describer(finder, reflector);
+  const { functions, indexes } = tellFunctions(groupByPlace(open), all, describer, reflector);
+  const classes = openClasses.length === 0 ? [] : tellClasses(openClasses, all, describer);
+  return functions.length + classes.length === 0 ? null : { facts: { version: 1, functions, classes }, indexes };
+}
+
+function tellFunctions(
+  open: readonly OpenFunction[],
+  all: readonly object[],
+  describer: Describer,
+  reflector: Reflector,
+): { readonly functions: readonly LiveFunction[]; readonly indexes: LiveHandlers['indexes'] } {
   const functions: LiveFunction[] = [];
   const indexes = new Map<object, { readonly at: Place; readonly index: number }>();
+  const texts = new Set(open.flatMap(({ handlers }) => handlers.map(textOf)));
+  const alike = texts.size === 0 ? [] : all.filter((fn) => typeof fn === 'function' && texts.has(textOf(fn)));
+  const places = reflector.locate(alike);
   for (const { at, place, names, handlers } of open) {
     const closures = alike.filter((fn, index) => isSamePlace(places[index], place) && !isBound(fn));
     if (!handlers.every((fn) => closures.includes(fn))) continue;
-    const told = closures.map((fn) => JSON.stringify(closureOf(fn, names, finder, reflector)));
+    const told = closures.map((fn) => JSON.stringify(describer.closure(fn, names)));
     const different = [...new Set(told)].sort();
     if (different.length > MOST_CLOSURES || different.every((text) => text === '{}')) continue;
     functions.push({ at, closures: different.map((text): LiveClosure => JSON.parse(text)) });
     for (const [index, fn] of closures.entries()) indexes.set(fn, { at, index: different.indexOf(told[index] ?? '') });
   }
-  return functions.length === 0 ? null : { facts: { version: 1, functions }, indexes };
+  return { functions, indexes };
+}
+
+/** A field of which something in some instance cannot be told is not told at all. */
+function tellClasses(open: readonly OpenClass[], all: readonly object[], describer: Describer): readonly LiveClass[] {
+  const wanted = new Map(open.map((each) => [JSON.stringify(each.at), each]));
+  const names = new Set(open.map(({ name }) => name));
+  const byPrototype = new Map<object, OpenClass>();
+  const double = new Set<OpenClass>();
+  for (const maker of all) {
+    if (typeof maker !== 'function' || (!names.has(nameOf(maker)) && !names.has(''))) continue;
+    const prototype: unknown = Object.getOwnPropertyDescriptor(maker, 'prototype')?.value;
+    const is =
+      typeof prototype === 'object' && prototype !== null ? wanted.get(describer.classKey(maker, open)) : undefined;
+    if (is === undefined || typeof prototype !== 'object' || prototype === null) continue;
+    if ([...byPrototype.values()].includes(is)) double.add(is);
+    byPrototype.set(prototype, is);
+  }
+  const held = new Map<OpenClass, Map<string, Set<string> | null>>();
+  for (const object of byPrototype.size === 0 ? [] : all) {
+    const is = typeof object === 'object' ? byPrototype.get(Object.getPrototypeOf(object)) : undefined;
+    if (is === undefined) continue;
+    const fields = held.get(is) ?? new Map<string, Set<string> | null>();
+    held.set(is, fields);
+    for (const name of is.fields) noteField(object, name, fields, describer);
+  }
+  return open.flatMap((is): readonly LiveClass[] => {
+    const fields = [...(held.get(is) ?? [])].flatMap(([name, told]) =>
+      told === null || told.size === 0 || told.size > MOST_IN_FIELD
+        ? []
+        : [[name, [...told].sort().map((text): LiveValue => JSON.parse(text))] as const],
+    );
+    return fields.length === 0 || double.has(is) ? [] : [{ at: is.at, fields: Object.fromEntries(fields) }];
+  });
+}
+
+function noteField(object: object, name: string, fields: Map<string, Set<string> | null>, describer: Describer): void {
+  const own = Object.getOwnPropertyDescriptor(object, name);
+  if (own === undefined || fields.get(name) === null) return;
+  const { value } = own;
+  const isPlain = 'value' in own && (value === null || (typeof value !== 'object' && typeof value !== 'function'));
+  if (isPlain) return;
+  const told = 'value' in own ? describer.describe(value) : null;
+  if (told === null) fields.set(name, null);
+  else fields.set(name, (fields.get(name) ?? new Set()).add(JSON.stringify(told)));
+}
+
+function nameOf(fn: object): string {
+  const name: unknown = Object.getOwnPropertyDescriptor(fn, 'name')?.value;
+  return typeof name === 'string' ? name : '';
 }
 
 interface OpenFunction {
@@ -68,7 +132,7 @@ function groupByPlace(slots: readonly LinkedSlot[]): readonly OpenFunction[] {
     const at = placeOf(fluxion);
     const key = JSON.stringify(at);
     const known = found.get(key);
-    if (known === undefined) found.set(key, { at, place, names: fluxion.open, handlers: [own] });
+    if (known === undefined) found.set(key, { at, place, names: fluxion.open ?? [], handlers: [own] });
     else known.handlers.push(own);
   }
   return [...found.values()].sort((left, right) => (JSON.stringify(left.at) < JSON.stringify(right.at) ? -1 : 1));
@@ -78,40 +142,78 @@ export function placeOf({ module, line, column }: Pick<LinkFluxion, 'module' | '
   return { module, line, column };
 }
 
-function closureOf(fn: object, names: readonly string[], finder: FluxionFinder, reflector: Reflector): LiveClosure {
-  const values = reflector.variables(fn, (name) => names.includes(name));
-  const found: Record<string, LiveValue> = {};
-  for (const name of [...names].sort()) {
-    const value = values.has(name) ? describe(values.get(name), finder, reflector) : null;
-    if (value !== null) found[name] = value;
+/** Says what a value is in terms of the source. */
+class Describer {
+  readonly #finder: FluxionFinder;
+  readonly #reflector: Reflector;
+  readonly #written = new Map<object, Place | null>();
+
+  constructor(finder: FluxionFinder, reflector: Reflector) {
+    this.#finder = finder;
+    this.#reflector = reflector;
   }
-  return found;
+
+  closure(fn: object, names: readonly string[]): LiveClosure {
+    const values = this.#reflector.variables(fn, (name) => names.includes(name));
+    const found: Record<string, LiveValue> = {};
+    for (const name of [...names].sort()) {
+      const value = values.has(name) ? this.describe(values.get(name)) : null;
+      if (value !== null) found[name] = value;
+    }
+    return found;
+  }
+
+  /** Null where nothing is to be said of it. */
+  describe(value: unknown): LiveValue | null {
+    if (typeof value === 'string') return value.length > MOST_TEXT ? null : { kind: 'text', text: value };
+    if (types.isProxy(value)) return null;
+    if (typeof value === 'function') {
+      const at = isBound(value) ? null : this.#writtenAt(value);
+      return at === null ? null : { kind: 'function', at };
+    }
+    if (typeof value !== 'object' || value === null) return null;
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype || prototype === null) return this.#describeObject(value);
+    const maker = makerOf(value);
+    const of = maker === null ? null : this.#writtenAt(maker);
+    return of === null ? null : { kind: 'instance', of };
+  }
+
+  /** By the first function of the app in it, in the order of their names. */
+  #describeObject(value: object): LiveValue | null {
+    for (const name of Object.keys(value).sort().slice(0, MOST_NAMES)) {
+      const held: unknown = Object.getOwnPropertyDescriptor(value, name)?.value;
+      if (typeof held !== 'function' || types.isProxy(held) || isBound(held)) continue;
+      const at = this.#writtenAt(held);
+      if (at !== null) return { kind: 'object', name, at };
+    }
+    return null;
+  }
+
+  /** Which of these classes it is the constructor of, as a key; a place in the text of the class is as good as its beginning. */
+  classKey(maker: object, classes: readonly OpenClass[]): string {
+    const at = this.#writtenAt(maker);
+    const own = classes.filter((each) => at !== null && each.at.module === at.module && !isAfter(each.at, at));
+    const nearest = own.reduce<OpenClass | null>(
+      (best, each) => (best === null || isAfter(each.at, best.at) ? each : best),
+      null,
+    );
+    return nearest === null || nearest.name !== nameOf(maker) ? '' : JSON.stringify(nearest.at);
+  }
+
+  #writtenAt(fn: object): Place | null {
+    let at = this.#written.get(fn);
+    if (at === undefined) {
+      const [place] = this.#reflector.locate([fn]);
+      at = place === null || place === undefined ? null : this.#finder.writtenAt(place);
+      this.#written.set(fn, at);
+    }
+    return at;
+  }
 }
 
-/** Null where nothing is to be said of it. */
-function describe(value: unknown, finder: FluxionFinder, reflector: Reflector): LiveValue | null {
-  if (typeof value === 'string') return value.length > MOST_TEXT ? null : { kind: 'text', text: value };
-  if (types.isProxy(value)) return null;
-  if (typeof value === 'function') {
-    const at = isBound(value) ? null : writtenAt(value, finder, reflector);
-    return at === null ? null : { kind: 'function', at };
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return describeObject(value, finder, reflector);
-  const maker = makerOf(value);
-  const of = maker === null ? null : writtenAt(maker, finder, reflector);
-  return of === null ? null : { kind: 'instance', of };
-}
-
-/** By the first function of the app in it, in the order of their names. */
-function describeObject(value: object, finder: FluxionFinder, reflector: Reflector): LiveValue | null {
-  for (const name of Object.keys(value).sort().slice(0, MOST_NAMES)) {
-    const held: unknown = Object.getOwnPropertyDescriptor(value, name)?.value;
-    const at = typeof held === 'function' && !types.isProxy(held) ? writtenAt(held, finder, reflector) : null;
-    if (typeof held === 'function' && at !== null && !isBound(held)) return { kind: 'object', name, at };
-  }
-  return null;
+function isAfter(a: Place, b: Place): boolean {
+  return a.line > b.line || (a.line === b.line && a.column > b.column);
 }
 
 /** What made an object, as its prototype is that function's and no other. */
@@ -121,11 +223,6 @@ function makerOf(value: object): object | null {
   const maker: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value;
   if (typeof maker !== 'function' || types.isProxy(maker) || isBound(maker)) return null;
   return Object.getOwnPropertyDescriptor(maker, 'prototype')?.value === prototype ? maker : null;
-}
-
-function writtenAt(fn: object, finder: FluxionFinder, reflector: Reflector): Place | null {
-  const [place] = reflector.locate([fn]);
-  return place === null || place === undefined ? null : finder.writtenAt(place);
 }
 
 function textOf(fn: object): string {

@@ -122,14 +122,14 @@ export class Reflector {
     return found ?? null;
   }
 
-  /** All functions that there are. V8 collects its garbage for that, which takes as long as the heap is large. */
-  functions(): readonly object[] {
-    Reflect.set(globalThis, exchange, Function.prototype);
+  /** All objects and functions that there are. V8 collects its garbage for that, which takes as long as the heap is large. */
+  objects(): readonly object[] {
+    Reflect.set(globalThis, exchange, Object.prototype);
     const prototypeObjectId = remoteResult(this.#post('Runtime.evaluate', { expression: KEY }))?.objectId ?? '';
     Reflect.deleteProperty(globalThis, exchange);
     const list = this.#localValue(remoteObjects(this.#post('Runtime.queryObjects', { prototypeObjectId })));
     this.#post('Runtime.releaseObject', { objectId: prototypeObjectId });
-    return Array.isArray(list) ? Array.from<unknown>(list).filter((each) => typeof each === 'function') : [];
+    return Array.isArray(list) ? list : [];
   }
 
   close(): void {

@@ -2,7 +2,7 @@
  * What the linker found and decided, for the report and for `fluxion explain --live`: which of the functions that the running
  * app's routers call are the app's own, which may leave home, and why the others may not.
  */
-import type { LinkedClosure, LinkReport } from '../../flx/link-report.js';
+import { type LinkedClosure, type LinkReport, NOT_CALLED } from '../../flx/link-report.js';
 import type { LinkFluxion } from '../../flx/run-manifest.js';
 import type { LinkedSlot } from './link-home.js';
 
@@ -57,7 +57,7 @@ export class Verdicts {
       ids.set(fluxion.id, known);
     }
     for (const { id } of this.#unfound) {
-      if (!ids.has(id)) ids.set(id, { moves: false, reasons: new Set(['no router of the running app calls it']) });
+      if (!ids.has(id)) ids.set(id, { moves: false, reasons: new Set([NOT_CALLED]) });
     }
     return {
       isDone: this.#isDone,
