@@ -382,6 +382,12 @@ class Engine {
         this.#accept?.received(replica, message);
         this.#counts.accepted(replica.id, this.#accept?.requestsOf(replica) ?? 0);
         return;
+      case 'far':
+        this.#accept?.far(replica, message);
+        return;
+      case 'astray':
+        this.#accept?.astray(replica, message);
+        return;
       case 'diverged':
         this.#diverged(message.text);
         return;

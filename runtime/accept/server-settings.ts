@@ -25,9 +25,12 @@ const OWN = new Set([
 ]);
 /** Of these the app's listeners hear at home. */
 const HEARD_AT_HOME = new Set(['request', 'listening', 'close', 'error']);
+/** These as well, where home gets all requests that may come to one of them. */
+const HEARD_IN_PART = new Set(['upgrade', 'connect']);
 const CLASSES = ['IncomingMessage', 'ServerResponse'];
 
-export function settingsOf(server: Server): ServerSettings | null {
+/** `inPart`: requests that ask for another protocol are given back to home. */
+export function settingsOf(server: Server, inPart: boolean): ServerSettings | null {
   if (Object.getPrototypeOf(server) !== http.Server.prototype) return null;
   const plain = new http.Server();
   const settings: Record<string, number | boolean | null | undefined> = {};
@@ -45,7 +48,8 @@ export function settingsOf(server: Server): ServerSettings | null {
     if (found !== Reflect.get(http, symbol.description ?? '') && !fastPath.isOurs(found)) return null;
   }
   for (const event of server.eventNames()) {
-    if (!HEARD_AT_HOME.has(String(event)) && server.listenerCount(event) !== plain.listenerCount(event)) return null;
+    if (HEARD_AT_HOME.has(String(event)) || (inPart && HEARD_IN_PART.has(String(event)))) continue;
+    if (server.listenerCount(event) !== plain.listenerCount(event)) return null;
   }
   return settings;
 }
