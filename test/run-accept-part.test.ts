@@ -198,3 +198,194 @@ test('whatever is asked, in whatever order: the answers are those of node', asyn
   app.child.kill('SIGUSR2');
   t.false(app.stderr.includes('came to'));
 });
+
+const WATCHED = `${MIXED.replace(
+  'app.use((req, res) =>',
+  `
+  app.get('/kept/:key/open', (req, res) => {
+    kept.set(req.params.key, 'open');
+    res.on('close', () => { kept.delete(req.params.key); console.log('gone ' + req.params.key); });
+    res.write('begun');
+  });
+  app.get('/kept/:key/connections', (req, res) => { server.getConnections((error, count) => { kept.set('count', count); res.json(count); }); });
+  app.get('/kept/:key/late', (req, res) => { kept.set(req.params.key, 1); console.log('late'); setTimeout(() => { res.end('late'); }, 300); });
+  app.use((req, res) =>`,
+)}${END}
+  server.on('upgrade', (req, socket, head) => {
+    kept.set('upgrade', req.url);
+    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n' + req.url + head);
+    socket.pipe(socket);
+  });
+  process.on('SIGUSR1', () => { server.close(() => { console.log('closed'); }); });
+`;
+
+interface Raw {
+  readonly socket: net.Socket;
+  text: string;
+  until(pattern: RegExp): Promise<string>;
+  readonly closed: Promise<void>;
+}
+
+function raw(t: ExecutionContext, port: number): Raw {
+  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
+  let heard = (): void => {};
+  socket.on('error', () => {});
+  t.teardown(() => socket.destroy());
+  const made: Raw = {
+    socket,
+    text: '',
+    closed: new Promise((resolve) => socket.once('close', () => resolve())),
+    async until(pattern) {
+      for (;;) {
+        const found = pattern.exec(made.text);
+        if (found !== null) {
+          const end = found.index + found[0].length;
+          const [taken, rest] = [made.text.slice(0, end), made.text.slice(end)];
+          made.text = rest;
+          return taken;
+        }
+        if (socket.destroyed) throw new Error(`closed after ${made.text}`);
+        await new Promise<void>((resolve) => (heard = resolve));
+      }
+    },
+  };
+  const hear = (): void => heard();
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    made.text += text;
+    hear();
+  });
+  socket.on('close', hear);
+  return made;
+}
+
+function get(path: string, ...headers: readonly string[]): string {
+  return [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
+}
+
+test('upgrades, clients that go away, what Node answers itself, and close(): all as with node', async (t) => {
+  const plain = await ServedApp.serve(t, { 'app.js': WATCHED }, { flags: null });
+  const app = await serve(t, WATCHED);
+  const upgrade = get('/socket', 'Connection: Upgrade', 'Upgrade: echo');
+  const each = async (act: (port: number) => Promise<string>): Promise<void> => {
+    const mask = (text: string): string => text.replace(/^Date: .*$/gm, 'Date: -');
+    t.is(mask(await act(app.port)), mask(await act(plain.port)));
+  };
+  for (const before of ['', get('/free/1'), get('/kept/a'), get('/free/1') + get('/kept/a')]) {
+    await each(async (port) => {
+      const { socket, until, closed } = raw(t, port);
+      socket.write(before);
+      let text = '';
+      for (const path of before.match(/\/free|\/kept/g) ?? [])
+        text += await until(path === '/free' ? /true\}/ : /null/);
+      socket.write(`${upgrade}head`);
+      text += await until(/head/);
+      socket.write('more');
+      text += await until(/more/);
+      socket.end();
+      await closed;
+      return text;
+    });
+  }
+  const many = Array.from({ length: 1500 }, (_, n) => `h${n}: ${n}`);
+  const odd = [
+    `POST /kept/b HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]`,
+    `POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]`,
+    'GET /kept/b HTTP/1.1\r\n\r\n',
+    'GET /kept/b HTTP/1.0\r\n\r\n',
+    'nonsense\r\n\r\n',
+    `${get('/kept/b')}nonsense\r\n\r\n`,
+    get('/kept/b', `X: ${'x'.repeat(20_000)}`),
+    get('/kept/b', ...many, 'Connection: close'),
+    get('http://localhost/kept/b', 'Connection: close'),
+    `CONNECT localhost:80 HTTP/1.1\r\nHost: x\r\n\r\n`,
+    `PROPFIND /kept/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  ];
+  for (const request of odd) {
+    await each(async (port) => {
+      const { socket, closed, until } = raw(t, port);
+      socket.write(request);
+      await closed;
+      return until(/$/).catch((error: Error) => error.message);
+    });
+  }
+  // Whoever counts connections counts those of all threads.
+  await each(async (port) => {
+    const idle = Array.from({ length: 5 }, () => raw(t, port));
+    for (const [n, { socket, until }] of idle.entries()) {
+      socket.write(n % 2 === 0 ? get('/free/1') : get('/kept/c'));
+      await until(/true\}|null/);
+    }
+    const one = raw(t, port);
+    one.socket.write(get('/kept/c/connections'));
+    const text = await one.until(/\r\n\r\n\d+/);
+    for (const { socket, closed } of [...idle, one]) {
+      socket.end();
+      await closed;
+    }
+    return text;
+  });
+  const gone = raw(t, app.port);
+  gone.socket.write(get('/free/1') + get('/kept/d/open'));
+  await gone.until(/begun/);
+  gone.socket.destroy();
+  await app.says(/^gone d$/m);
+
+  const [late, idle] = [raw(t, app.port), raw(t, app.port)];
+  idle.socket.write(get('/kept/e'));
+  await idle.until(/null/);
+  late.socket.write(get('/free/1'));
+  await late.until(/true\}/);
+  late.socket.write(get('/kept/f/late'));
+  await app.says(/^late$/m);
+  app.child.kill('SIGUSR1');
+  await idle.closed;
+  await late.until(/late/);
+  late.socket.end();
+  await app.says(/^closed$/m);
+  t.is((await app.ended).code, 0);
+});
+
+test('a request that is led to what has to run at home by a way that nobody foresaw starts again there', async (t) => {
+  const text = `${BEGIN}
+    let count = 0;
+    app.use((req, res, next) => { if (req.query.to) req[['u', 'rl'].join('')] = req.query.to; next(); });
+    app.get('/free', (req, res) => { res.send('free'); });
+    app.get('/count', (req, res) => { res.send('count ' + ++count); });\n${END}`;
+  const app = await serve(t, text);
+  const fresh = { agent: false as const };
+  t.is((await app.get('/free', fresh)).text, 'free');
+  t.is((await app.get('/count', fresh)).text, 'count 1');
+  t.is((await app.get('/free?to=/count', fresh)).text, 'count 2');
+  await app.says(
+    /GET \/free\?to=\/count came to a function without a name on replica-\d+, which has to run on the main thread, and runs there again/,
+  );
+  const answers = await app.many(20, (n) => (n % 2 === 0 ? '/free?to=/count' : '/free'));
+  t.deepEqual(
+    answers
+      .map(({ text }) => text)
+      .filter((each) => each !== 'free')
+      .sort(),
+    Array.from({ length: 10 }, (_, n) => `count ${n + 3}`).sort(),
+  );
+});
+
+test('what may change where requests go, or takes hold of connections, leaves all to the main thread', async (t) => {
+  const routes =
+    "let count = 0;\napp.get('/free', (req, res) => { res.send('free'); });\napp.get('/count', (req, res) => { res.send('count ' + ++count); });\n";
+  const texts = [
+    [
+      "app.use((req, res, next) => { req.url = req.url.replace('/v1', ''); next(); });\n",
+      /app\.js:4 may change where a request goes/,
+    ],
+    ["app.get('/last', (req, res) => { count = req.socket; res.end(); });\n", /app\.js:7 takes hold of connections/],
+  ] as const;
+  await Promise.all(
+    texts.map(async ([text, why], index) => {
+      const all = index === 0 ? text + routes : routes + text;
+      const app = await ServedApp.serve(t, { 'app.js': BEGIN + all + END }, { flags: FLAGS });
+      await app.says(/the main thread accepts alone/);
+      await app.says(why);
+      t.is((await app.get(index === 0 ? '/v1/count' : '/count')).text, 'count 1');
+    }),
+  );
+});

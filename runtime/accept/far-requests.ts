@@ -24,7 +24,8 @@ const MOST_BODY = 65_536;
 /** To Node: an answer is being written to this connection. */
 class Answer {
   readonly finished = false;
-  readonly _headerSent = true;
+  /** If not, Node itself may still say that what comes next makes no sense. */
+  _headerSent = false;
 
   emit(): boolean {
     return false;
@@ -48,15 +49,19 @@ export class FarRequests {
     this.#options = options;
   }
 
-  /** Whether home can be given what this request says, and needs no more of its connection. */
-  canTake({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  /** Whether home can be given what this request says, and needs no more of its connection. `chunk`: what is being read. */
+  canTake({ rawHeaders, httpVersion }: IncomingMessage, chunk: Buffer | null): boolean {
     if (httpVersion !== '1.1') return false;
+    let length = 0;
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at]?.toLowerCase();
       if (name === 'transfer-encoding' || name === 'expect' || name === 'upgrade') return false;
-      if (name === 'content-length' && !(Number(rawHeaders[at + 1]) <= MOST_BODY)) return false;
+      if (name === 'content-length') length = Number(rawHeaders[at + 1]);
     }
-    return true;
+    if (!(length <= MOST_BODY) || chunk === null) return false;
+    // What has come behind it would be looked at here before home has seen this one.
+    const end = chunk.indexOf('\r\n\r\n');
+    return end !== -1 && end + 4 + length >= chunk.length;
   }
 
   take(req: IncomingMessage, head: Buffer): void {
@@ -121,8 +126,10 @@ export class FarRequests {
     const { socket } = far;
     switch (what) {
       case 'bytes':
+        markBegun(socket);
         return void socket.write(bytes, 'latin1');
       case 'much':
+        markBegun(socket);
         return void socket.write(bytes, 'latin1', () => this.#send(far, 'wrote', ''));
       case 'answered':
         far.isOpen = false;
@@ -149,6 +156,11 @@ export class FarRequests {
     socket.setTimeout(server.keepAliveTimeout + (typeof spare === 'number' ? spare : 0));
     far.isTimed = true;
   }
+}
+
+function markBegun(socket: net.Socket): void {
+  const answer: unknown = Reflect.get(socket, '_httpMessage');
+  if (answer instanceof Answer) answer._headerSent = true;
 }
 
 export function isAnswering(socket: net.Socket): boolean {

@@ -19,7 +19,7 @@ import { isRead } from './connections.js';
 import { type FarRequests, isAnswering } from './far-requests.js';
 import type { Begun } from './pipe-bytes.js';
 
-const { setTimeout } = timers;
+const { setTimeout, setImmediate } = timers;
 
 /** Earlier answers of the same connection, to requests that came without waiting for these, are waited for. */
 const LOOK_AGAIN_MS = 5;
@@ -40,9 +40,15 @@ interface Watched {
   /** How many more have been home's than served here, lately. */
   homes: number;
   /** The last request, and how it came. */
-  last: { readonly req: IncomingMessage; readonly head: Head; readonly effects: number } | null;
+  last: Last | null;
   /** Listeners that Node takes away with the connection, where earlier answers still need them. */
   kept: readonly (readonly [event: string, listener: Listener])[];
+}
+
+interface Last {
+  readonly req: IncomingMessage;
+  readonly head: Head;
+  readonly effects: number;
 }
 
 interface Head {
@@ -88,7 +94,7 @@ export class Gate {
       // What comes behind one that is at home is answered after it.
       if (isOdd || far.isAt(socket) || mayMeet(method, url)) {
         const isBusy = isAnswering(socket);
-        if (!isOdd && !isBusy && ++watched.homes < MOSTLY && far.canTake(req)) {
+        if (!isOdd && !isBusy && ++watched.homes < MOSTLY && far.canTake(req, chunkOf(parser))) {
           far.take(req, headBytes(req, watched.last.head));
           return GO_ON;
         }
@@ -106,17 +112,27 @@ export class Gate {
 
   /**
    * A request that is served here has come to what has to run at home, by ways that nobody foresaw. Home serves it from its beginning,
-   * if nobody could notice that it had one already: false where somebody could.
+   * if nobody could notice that it had one already. `done` is told whether it could.
    */
-  startsAgain(req: IncomingMessage, res: ServerResponse): boolean {
+  startAgain(req: IncomingMessage, res: ServerResponse, done: (couldBe: boolean) => void): void {
     const { socket } = req;
-    const watched = this.#watched.get(socket);
-    const { effects, server, leaves } = this.#options;
-    if (watched?.last?.req !== req || watched.last.effects !== effects() || res.headersSent || hasBody(req))
-      return false;
-    if (socket.destroyed || Reflect.get(socket, '_httpMessage') !== res || !isRead(server, socket)) return false;
+    const { last } = this.#watched.get(socket) ?? {};
+    if (last?.req !== req || last.effects !== this.#options.effects() || res.headersSent || hasBody(req)) {
+      return done(false);
+    }
     stopReading(socket);
-    leaves(socket, { ...watched, bytes: headBytes(req, watched.last.head) });
+    // Node may still be reading what has come with it.
+    setImmediate(() => done(this.#startAgain(socket, res, last)));
+  }
+
+  #startAgain(socket: net.Socket, res: ServerResponse, { req, head }: Last): boolean {
+    const watched = this.#watched.get(socket);
+    const { server, leaves } = this.#options;
+    if (watched?.last?.req !== req || socket.destroyed || res.headersSent) return false;
+    if (Reflect.get(socket, '_httpMessage') !== res || !isRead(server, socket)) return false;
+    stopReading(socket);
+    const { answered, vain } = watched;
+    leaves(socket, { answered, vain, bytes: headBytes(req, head) });
     return true;
   }
 
@@ -145,6 +161,13 @@ export class Gate {
 /** To Node's parser: what comes behind the head is another protocol; is as the head says. */
 const STOP = 2;
 const GO_ON = 0;
+
+/** What Node's parser is reading. */
+function chunkOf(parser: object): Buffer | null {
+  const get: unknown = Reflect.get(parser, 'getCurrentBuffer');
+  const chunk: unknown = typeof get === 'function' ? Reflect.apply(get, parser, []) : null;
+  return Buffer.isBuffer(chunk) ? chunk : null;
+}
 
 const NEEDED = ['drain', 'close', 'timeout'];
 

@@ -114,7 +114,8 @@ export class AcceptPlan {
 
   /** Code that nobody foresaw has led a request to what has to run at home. */
   astray(replica: Replica, { what, to, isLost }: Extract<ToHome, { kind: 'astray' }>): void {
-    const text = `${what} came to "${to}" on ${replica.id}, which has to run on the main thread`;
+    const name = to === '' ? 'a function without a name' : `"${to}"`;
+    const text = `${what} came to ${name} on ${replica.id}, which has to run on the main thread`;
     if (isLost) this.#options.log.error(`${text}: its answer is lost; from now on the main thread accepts alone`);
     else this.#options.log.warn(`${text}, and runs there again; from now on the main thread accepts alone`);
     this.end();

@@ -97,12 +97,10 @@ export class ReplicaAccept {
       const res = args.find((each) => each instanceof ServerResponse);
       if (req === undefined || res === undefined) return;
       const what = `${req.method} ${Reflect.get(req, 'originalUrl') ?? req.url}`;
-      const isLost = !gate.startsAgain(req, res);
-      this.#options.send({ kind: 'astray', home, what, to: fn.name, isLost });
-      if (!isLost) return;
-      if (res.headersSent) return void req.socket.destroy();
-      res.statusCode = 500;
-      res.end();
+      gate.startAgain(req, res, (couldBe) => {
+        this.#options.send({ kind: 'astray', home, what, to: fn.name, isLost: !couldBe });
+        if (!couldBe) fail(req, res);
+      });
     };
     const guard = (...args: never[]): void => {
       stop(args);
@@ -123,6 +121,13 @@ export class ReplicaAccept {
       this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true, ask: null });
     else accepting.stop(connections);
   }
+}
+
+/** One clear error. */
+function fail({ socket }: IncomingMessage, res: ServerResponse): void {
+  if (res.headersSent) return void socket.destroy();
+  res.statusCode = 500;
+  res.end();
 }
 
 type Tell = (state: { requests: number; connections: number; isOver: boolean; ask: number | null }) => void;
