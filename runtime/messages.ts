@@ -4,6 +4,7 @@
  */
 
 import type { MessagePort } from 'node:worker_threads';
+import type { Stay } from './accept/meets.js';
 import type { ServerSettings } from './accept/server-settings.js';
 import type { Encoded } from './codec.js';
 import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
@@ -218,8 +219,9 @@ export type AcceptMessage =
       /** In the first place, how many connections it has: home counts those that it sends, the replica those that end. */
       readonly open: Int32Array;
       readonly settings: ServerSettings;
-      /** Paths of functions that have to run at home: requests that may come to one of them are served there. */
-      readonly stays: readonly string[];
+      /** Some requests are for home: those that ask for another protocol, and those that may come to one of `stays`. */
+      readonly isPart: boolean;
+      readonly stays: readonly Stay[];
     }
   /** How many connections has it now? */
   | { readonly kind: 'count-accepted'; readonly home: string; readonly ask: number }

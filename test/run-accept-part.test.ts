@@ -353,20 +353,47 @@ test('a request that is led to what has to run at home by a way that nobody fore
     app.get('/count', (req, res) => { res.send('count ' + ++count); });\n${END}`;
   const app = await serve(t, text);
   const fresh = { agent: false as const };
-  t.is((await app.get('/free', fresh)).text, 'free');
-  t.is((await app.get('/count', fresh)).text, 'count 1');
-  t.is((await app.get('/free?to=/count', fresh)).text, 'count 2');
+  const counts = async (count: number, path: (n: number) => string): Promise<readonly string[]> =>
+    (await app.many(count, path)).map(({ text }) => text).filter((each) => each !== 'free');
+  const upTo = (first: number, last: number): readonly string[] =>
+    Array.from({ length: last - first + 1 }, (_, n) => `count ${n + first}`).sort();
+  t.deepEqual([...(await counts(40, (n) => (n % 2 === 0 ? '/count' : '/free')))].sort(), upTo(1, 20));
+  t.is((await app.get('/free?to=/count', fresh)).text, 'count 21');
   await app.says(
     /GET \/free\?to=\/count came to a function without a name on replica-\d+, which has to run on the main thread, and runs there again/,
   );
-  const answers = await app.many(20, (n) => (n % 2 === 0 ? '/free?to=/count' : '/free'));
-  t.deepEqual(
-    answers
-      .map(({ text }) => text)
-      .filter((each) => each !== 'free')
-      .sort(),
-    Array.from({ length: 10 }, (_, n) => `count ${n + 3}`).sort(),
+  // The same connections, which come back now.
+  t.deepEqual([...(await counts(40, (n) => (n % 2 === 0 ? '/free?to=/count' : '/free')))].sort(), upTo(22, 41));
+  t.deepEqual([...(await counts(40, (n) => (n % 2 === 0 ? '/count' : '/free')))].sort(), upTo(42, 61));
+});
+
+test('socket.io beside routes that may run anywhere: what is its own is for the main thread', async (t) => {
+  const app = await serve(
+    t,
+    `${BEGIN}
+    app.get('/free', (req, res) => { res.send('free'); });
+    const server = require('http').createServer(app);
+    const io = new (require('socket.io').Server)(server);
+    let count = 0;
+    io.on('connection', (socket) => { socket.emit('hello', ++count); socket.on('all', (text) => { io.emit('all', text); }); });
+    server.listen(0, () => console.log('port ' + server.address().port));\n`,
   );
+  t.regex(app.stderr, /the main thread answers what may come to 1 of its functions/);
+  const { io } = await import('socket.io-client');
+  const clients = [['polling'], ['websocket'], ['polling']].map((transports) =>
+    io(`http://localhost:${app.port}`, { transports, forceNew: true }),
+  );
+  t.teardown(() => clients.forEach((client) => void client.close()));
+  const numbers = await Promise.all(
+    clients.map((client) => new Promise<unknown>((resolve) => client.once('hello', resolve))),
+  );
+  t.deepEqual([...numbers].sort(), [1, 2, 3]);
+  const heard = clients.map((client) => new Promise<unknown>((resolve) => client.once('all', resolve)));
+  const files = app.get('/socket.io/socket.io.min.js');
+  t.deepEqual([...new Set((await app.many(20, () => '/free')).map(({ text }) => text))], ['free']);
+  clients[0]?.emit('all', 'said');
+  t.deepEqual(await Promise.all(heard), ['said', 'said', 'said']);
+  t.is((await files).status, 200);
 });
 
 test('what may change where requests go, or takes hold of connections, leaves all to the main thread', async (t) => {

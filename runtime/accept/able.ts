@@ -5,17 +5,19 @@
  */
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import { findDifference, makeReach, type Reached } from '../link/compare.js';
+import { frontPrefix } from '../link/fronts.js';
 import type { LinkedServer, LinkedSlot } from '../link/link-home.js';
 import { remoteKey } from '../link/pair.js';
 import { Reflector } from '../link/reflect.js';
 import { WholeReach } from '../link/whole.js';
 import type { ReadyReplica } from '../replicas.js';
-import { Meets } from './meets.js';
+import { Meets, type Stay } from './meets.js';
 
 export interface Whole {
   /** What may run anywhere. */
   readonly slots: ReadonlyMap<LinkedSlot, Reached>;
-  readonly stays: readonly LinkedSlot[];
+  /** With how the addresses begin that they answer; null: all that come to them. */
+  readonly stays: ReadonlyMap<LinkedSlot, string | null>;
   /** By path. */
   readonly apps: ReadonlyMap<string, Reached>;
 }
@@ -27,12 +29,12 @@ export function findWhole(linked: LinkedServer, start: StartManifest, link: Link
   try {
     const whole = new WholeReach(reflector, start, link, makeReach(reflector, start, link));
     const slots = new Map<LinkedSlot, Reached>();
-    const stays: LinkedSlot[] = [];
+    const stays = new Map<LinkedSlot, string | null>();
     for (const slot of linked.slots) {
       const { fn, place, fluxion, own } = slot;
       const found = fluxion === null ? null : { fluxion, fn: own };
       const reached = place === null ? null : whole.ofSlot(fn, place, found);
-      if (reached === null) stays.push(slot);
+      if (reached === null) stays.set(slot, frontPrefix(fn, place, reflector));
       else slots.set(slot, reached);
     }
     const why = whyNobodyElse(linked, stays, link);
@@ -49,10 +51,12 @@ export function findWhole(linked: LinkedServer, start: StartManifest, link: Link
 }
 
 /** Null where others may serve what does not come to these. */
-function whyNobodyElse(linked: LinkedServer, stays: readonly LinkedSlot[], link: LinkManifest): string | null {
-  if (stays.length === 0) return null;
-  const hasOther = linked.slots.some((slot) => slot.fluxion !== null && !stays.includes(slot));
-  const everywhere = hasOther ? stays.find(({ path }) => new Meets(linked, [path]).isAlways) : stays[0];
+function whyNobodyElse(linked: LinkedServer, stays: Whole['stays'], link: LinkManifest): string | null {
+  if (stays.size === 0) return null;
+  const hasOther = linked.slots.some((slot) => slot.fluxion !== null && !stays.has(slot));
+  const isEverywhere = ([{ path }, prefix]: readonly [LinkedSlot, string | null]): boolean =>
+    !hasOther || new Meets(linked, [{ path, prefix }]).isAlways;
+  const [everywhere] = [...stays].find(isEverywhere) ?? [];
   if (everywhere !== undefined) return `"${everywhere.fn.name}" has to run there`;
   if (link.touches.routing !== null) return `${link.touches.routing} may change where a request goes`;
   if (link.touches.connections !== null) return `${link.touches.connections} takes hold of connections`;
@@ -68,7 +72,7 @@ export interface Able {
   /** The replica's name of the server. */
   readonly root: string;
   /** Its names of what has to run at home. */
-  readonly stays: readonly string[];
+  readonly stays: readonly Stay[];
 }
 
 export function findAble(
@@ -87,13 +91,13 @@ export function findAble(
     if (there === undefined || findDifference(here, there) !== null) return null;
   }
   const remote = new Map(found.slots.map((slot) => [remoteKey(slot), slot]));
-  const stays: string[] = [];
+  const stays: Stay[] = [];
   for (const slot of linked.slots) {
     const there = remote.get(pairs.slots.get(slot) ?? '');
     if (there === undefined || there.root !== root) return null;
     const here = whole.slots.get(slot);
     const isSame = here !== undefined && there.whole !== null && findDifference(here, there.whole) === null;
-    if (!isSame || lacks(slot)) stays.push(there.path);
+    if (!isSame || lacks(slot)) stays.push({ path: there.path, prefix: whole.stays.get(slot) ?? null });
   }
   return { root, stays };
 }

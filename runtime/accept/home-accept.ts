@@ -18,8 +18,9 @@ import { connectTo, idleConnections, Waiting } from './connections.js';
 import { FarConnections } from './far-connections.js';
 import { Guests } from './guests.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
+import type { Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
-import { settingsOf } from './server-settings.js';
+import { isForUpgrades, settingsOf } from './server-settings.js';
 import { isUntouched } from './untouched.js';
 
 const CORES = os.availableParallelism();
@@ -66,9 +67,9 @@ export class HomeAccept {
     this.#log = log;
   }
 
-  /** Somebody else could accept for it; `inPart`: what home alone can serve is given back. */
-  isPossible(inPart: boolean): boolean {
-    return !this.#isClosing && fdOf(this.#server) !== null && settingsOf(this.#server, inPart) !== null;
+  /** Somebody else could accept for it, if what home alone can serve is given back. */
+  isPossible(): boolean {
+    return !this.#isClosing && fdOf(this.#server) !== null && settingsOf(this.#server) !== null;
   }
 
   get isOn(): boolean {
@@ -81,9 +82,9 @@ export class HomeAccept {
   }
 
   /** `root`: the replica's name of the server; `stays`: its names of what has to run at home. */
-  async turnOn(replica: Replica, root: string, stays: readonly string[]): Promise<void> {
-    const isPart = stays.length > 0;
-    if (this.#there.has(replica) || !this.isPossible(isPart)) return;
+  async turnOn(replica: Replica, root: string, stays: readonly Stay[]): Promise<void> {
+    if (this.#there.has(replica) || !this.isPossible()) return;
+    const isPart = stays.length > 0 || isForUpgrades(this.#server);
     const open = new Int32Array(new SharedArrayBuffer(4));
     const there: There = { requests: 0, port: null, open, isEnding: false, isPart, isAwaited: false };
     this.#there.set(replica, there);
@@ -94,18 +95,19 @@ export class HomeAccept {
     });
     // Turned off in the meantime, maybe on again.
     const isCurrent = this.#there.get(replica) === there;
-    const settings = settingsOf(this.#server, isPart);
+    const settings = settingsOf(this.#server);
     const listening = handleOf(this.#server);
-    if (!isCurrent || settings === null || listening === null || !this.isPossible(isPart) || !replica.isReady) {
+    if (!isCurrent || settings === null || listening === null || !this.isPossible() || !replica.isReady) {
       port.close();
       if (isCurrent) this.#there.delete(replica);
       return;
     }
     there.port = port;
-    replica.channel.send({ kind: 'accept', root, home: this.#root, fd, open, settings, stays });
+    replica.channel.send({ kind: 'accept', root, home: this.#root, fd, open, settings, isPart, stays });
     port.send(listening, 'l', () => {});
     this.#log.debug(`${replica.id} accepts connections of ${this.#root}`);
-    const others = isPart ? `; the main thread answers what may come to ${stays.length} of its functions` : '';
+    const others =
+      stays.length > 0 ? `; the main thread answers what may come to ${stays.length} of its functions` : '';
     this.#log.infoOnce(`${this.#root}: other threads take connections as well${others}`);
   }
 

@@ -8,6 +8,13 @@
  */
 import { stackOf } from '../link/routers.js';
 
+/** A function that has to run at home. */
+export interface Stay {
+  readonly path: string;
+  /** It answers only requests whose addresses begin with this, and passes on the others; null: all that come to it. */
+  readonly prefix: string | null;
+}
+
 export interface Stack {
   /** Apps, routers and routes by their paths. */
   readonly things: ReadonlyMap<string, object>;
@@ -35,10 +42,12 @@ export class Meets {
   readonly #roots: readonly Node[];
   readonly #known = new Map<string, boolean>();
 
-  /** `paths`: of functions that have to run at home. */
-  constructor({ things }: Stack, paths: readonly string[]) {
+  constructor({ things }: Stack, stays: readonly Stay[]) {
     const roots = new Map<unknown, Node>();
-    for (const path of paths) add(roots, path, things);
+    for (const { path, prefix } of stays) {
+      if (prefix === null) add(roots, path, things);
+      else addPrefix(roots, prefix);
+    }
     this.#roots = [...roots.values()];
   }
 
@@ -72,7 +81,7 @@ function meets(node: Node, method: string, path: string): boolean {
   const { methods } = node;
   // An answer to HEAD may come from what answers GET.
   if (methods === null || methods.has(method) || (method === 'head' && methods.has('get'))) return true;
-  if (rest === UNKNOWN) return node.below.size > 0 || methods.size > 0;
+  if (rest === UNKNOWN) return node.below.size > 0;
   for (const each of node.below.values()) if (meets(each, method, rest)) return true;
   return false;
 }
@@ -98,6 +107,11 @@ function add(roots: Map<unknown, Node>, path: string, things: ReadonlyMap<string
     node = nodeIn(node.below, layer, matchOf(layer), isOpen(layer));
   }
   node.methods = null;
+}
+
+function addPrefix(roots: Map<unknown, Node>, prefix: string): void {
+  const match: Match = (path) => (path.startsWith(prefix) ? path : null);
+  nodeIn(roots, `begins with ${prefix}`, match, false).methods = null;
 }
 
 function nodeIn(nodes: Map<unknown, Node>, key: unknown, match: Match, open: boolean): Node {

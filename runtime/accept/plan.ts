@@ -19,7 +19,7 @@ import type { ToHome } from '../messages.js';
 import type { ReadyReplica, Replica } from '../replicas.js';
 import { type Able, findAble, findWhole, type Whole } from './able.js';
 import { HomeAccept } from './home-accept.js';
-import { Meets } from './meets.js';
+import { Meets, type Stay } from './meets.js';
 
 const { setInterval } = timers;
 
@@ -95,9 +95,7 @@ export class AcceptPlan {
       const { linked, whole, accept } = served;
       if (whole === null) continue;
       const found = findAble(linked, whole, ready, pairs, lacks);
-      const isAble =
-        found !== null && accept.isPossible(found.stays.length > 0) && !isAlwaysHomes(linked, found, pairs);
-      if (isAble) able.set(served, found);
+      if (found !== null && accept.isPossible() && !isAlwaysHomes(linked, found, pairs)) able.set(served, found);
       else this.#options.log.debug(`${replica.id} cannot serve ${linked.root} by itself`);
     }
     this.#able.set(replica, able);
@@ -201,9 +199,8 @@ export class AcceptPlan {
 
   #wholeOf(linked: LinkedServer, accept: HomeAccept): Whole | null {
     const { start, link, log } = this.#options;
-    const found = accept.isPossible(true) ? findWhole(linked, start, link) : 'of what its server is, or listens to';
-    const isNone = typeof found === 'string' || !accept.isPossible(found.stays.length > 0);
-    if (!isNone) return found;
+    const found = accept.isPossible() ? findWhole(linked, start, link) : 'of what its server is, or listens to';
+    if (typeof found !== 'string') return found;
     log.debug(`${linked.root}: the main thread accepts alone, as ${found}`);
     return null;
   }
@@ -215,9 +212,12 @@ function isAlwaysHomes(
   { root, stays }: Able,
   { slots }: { readonly slots: ReadonlyMap<LinkedSlot, string> },
 ): boolean {
-  const names = new Set(stays.map((path) => remoteKey({ root, path })));
-  const paths = linked.slots.flatMap((slot) => (names.has(slots.get(slot) ?? '') ? [slot.path] : []));
-  return new Meets(linked, paths).isAlways;
+  const names = new Map(stays.map(({ path, prefix }) => [remoteKey({ root, path }), prefix]));
+  const here = linked.slots.flatMap((slot): Stay[] => {
+    const prefix = names.get(slots.get(slot) ?? '');
+    return prefix === undefined ? [] : [{ path: slot.path, prefix }];
+  });
+  return new Meets(linked, here).isAlways;
 }
 
 /** Changes with the routes and the settings of all apps. */

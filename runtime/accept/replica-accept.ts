@@ -13,7 +13,7 @@ import { connectTo, idleConnections, Waiting } from './connections.js';
 import { FarRequests } from './far-requests.js';
 import { Gate, type GateOptions } from './gate.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
-import { Meets } from './meets.js';
+import { Meets, type Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
 import { serverWith } from './server-settings.js';
 
@@ -51,7 +51,7 @@ export class ReplicaAccept {
     this.#effects++;
   }
 
-  accept({ root, home, fd, open, settings, stays }: Extract<ToReplica, { kind: 'accept' }>): void {
+  accept({ root, home, fd, open, settings, isPart, stays }: Extract<ToReplica, { kind: 'accept' }>): void {
     const server = serverWith(settings);
     const tell: Tell = (state) => this.#options.send({ kind: 'accepts', home, ...state });
     const accepting = new Accepting(server, fd, open, tell);
@@ -63,7 +63,7 @@ export class ReplicaAccept {
     server.on('request', begins);
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
     if (this.#options.fastPath) fastPath.apply(server);
-    if (stays.length > 0) this.#open(server, accepting, root, home, stays);
+    if (isPart) this.#open(server, accepting, root, home, stays);
     this.#servers.set(home, accepting);
   }
 
@@ -72,7 +72,7 @@ export class ReplicaAccept {
   }
 
   /** Of what it calls, these have to run at home. */
-  #open(server: http.Server, accepting: Accepting, root: string, home: string, stays: readonly string[]): void {
+  #open(server: http.Server, accepting: Accepting, root: string, home: string, stays: readonly Stay[]): void {
     const stacks = this.#options.stacksOf(root);
     if (stacks === null) throw new Error(`${root} is not known here`);
     const meets = new Meets(stacks, stays);
@@ -84,7 +84,8 @@ export class ReplicaAccept {
       mayMeet: (method, url) => meets.mayMeet(method, url),
       effects: () => this.#effects,
     });
-    const isHomes = new Set(stays);
+    // What passes others on is asked for these.
+    const isHomes = new Set(stays.flatMap(({ path, prefix }) => (prefix === null ? [path] : [])));
     for (const slot of stacks.slots) {
       if (isHomes.has(slot.path)) slot.replace(this.#guard(slot.fn, gate, home));
     }

@@ -29,8 +29,12 @@ const HEARD_AT_HOME = new Set(['request', 'listening', 'close', 'error']);
 const HEARD_IN_PART = new Set(['upgrade', 'connect']);
 const CLASSES = ['IncomingMessage', 'ServerResponse'];
 
-/** `inPart`: requests that ask for another protocol are given back to home. */
-export function settingsOf(server: Server, inPart: boolean): ServerSettings | null {
+/** Requests that ask for another protocol are home's where somebody listens to them. */
+export function isForUpgrades(server: Server): boolean {
+  return [...HEARD_IN_PART].some((event) => server.listenerCount(event) > 0);
+}
+
+export function settingsOf(server: Server): ServerSettings | null {
   if (Object.getPrototypeOf(server) !== http.Server.prototype) return null;
   const plain = new http.Server();
   const settings: Record<string, number | boolean | null | undefined> = {};
@@ -48,7 +52,7 @@ export function settingsOf(server: Server, inPart: boolean): ServerSettings | nu
     if (found !== Reflect.get(http, symbol.description ?? '') && !fastPath.isOurs(found)) return null;
   }
   for (const event of server.eventNames()) {
-    if (HEARD_AT_HOME.has(String(event)) || (inPart && HEARD_IN_PART.has(String(event)))) continue;
+    if (HEARD_AT_HOME.has(String(event)) || HEARD_IN_PART.has(String(event))) continue;
     if (server.listenerCount(event) !== plain.listenerCount(event)) return null;
   }
   return settings;
