@@ -177,7 +177,7 @@ class Engine {
   }
 
   #state(): ReportedState {
-    return { aside: this.#aside(), link: this.#linker.verdicts.report() };
+    return { aside: this.#aside(), link: this.#linker.verdicts.report(), accept: this.#accept?.describe() ?? [] };
   }
 
   /** Why nothing is gained from other threads; null where something is, or may be. */

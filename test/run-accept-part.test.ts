@@ -44,6 +44,11 @@ const MIXED = `${BEGIN}
   app.use((error, req, res, next) => { res.status(error.status ?? 500).send(error.message); });
 `;
 
+const KEPT = [
+  ...['get_kept_key', 'post_kept_key', 'put_kept_key_length', 'get_kept_key_slow', 'get_kept_key_pieces'],
+  ...['get_kept_key_large', 'get_kept_key_fail', 'get_kept_key_bye', 'get_kept_key_2'],
+];
+
 interface Ask {
   readonly method: string;
   readonly path: string;
@@ -195,8 +200,10 @@ test('whatever is asked, in whatever order: the answers are those of node', asyn
       ...(process.env.SEED === undefined ? {} : { seed: Number(process.env.SEED) }),
     },
   );
-  app.child.kill('SIGUSR2');
   t.false(app.stderr.includes('came to'));
+  const { loops, accept } = await app.report();
+  t.true(loops.filter(({ requests }) => requests > 0).length > 1);
+  t.deepEqual(accept, [{ server: 'server0', threads: 0, alone: null, main: KEPT }]);
 });
 
 const WATCHED = `${MIXED.replace(

@@ -76,6 +76,11 @@ export class HomeAccept {
     return this.#there.size > 0;
   }
 
+  /** How many others take connections now. */
+  get takers(): number {
+    return this.#takers().length;
+  }
+
   /** Answered elsewhere, so far. */
   requestsOf(replica: Replica): number {
     return this.#answered.get(replica) ?? 0;

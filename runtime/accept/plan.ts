@@ -17,6 +17,7 @@ import { layersOf } from '../link/routers.js';
 import type { Log } from '../log.js';
 import type { ToHome } from '../messages.js';
 import type { ReadyReplica, Replica } from '../replicas.js';
+import type { AcceptReport } from '../report.js';
 import { type Able, findAble, findWhole, type Whole } from './able.js';
 import { HomeAccept } from './home-accept.js';
 import { Meets, type Stay } from './meets.js';
@@ -51,6 +52,8 @@ interface Served {
   readonly accept: HomeAccept;
   /** What home's slots and apps reach; null where nobody else can serve. */
   readonly whole: Whole | null;
+  /** Why; null where others can. */
+  readonly why: string | null;
   readonly print: string;
 }
 
@@ -74,9 +77,13 @@ export class AcceptPlan {
 
   addServer(server: http.Server, linked: LinkedServer): void {
     const accept = new HomeAccept(server, linked.root, this.#options.log);
-    const whole = this.#isOver ? null : this.#wholeOf(linked, accept);
-    this.#served.push({ linked, accept, whole, print: printOf(linked) });
-    if (whole === null) return;
+    const found = this.#isOver ? 'something of the app has changed' : this.#wholeOf(linked, accept);
+    const [whole, why] = typeof found === 'string' ? [null, found] : [found, null];
+    this.#served.push({ linked, accept, whole, why, print: printOf(linked) });
+    if (whole === null) {
+      this.#options.log.debug(`${linked.root}: the main thread accepts alone, as ${why}`);
+      return;
+    }
     if (this.#options.mode === 'every') this.#options.wanted();
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -144,6 +151,16 @@ export class AcceptPlan {
     return this.#served.reduce((sum, { accept }) => sum + accept.requestsOf(replica), 0);
   }
 
+  /** For the report. */
+  describe(): readonly AcceptReport[] {
+    return this.#served.map(({ linked, accept, whole, why }) => ({
+      server: linked.root,
+      threads: accept.takers,
+      alone: this.#isOver ? (why ?? 'something of the app has changed') : why,
+      main: whole === null ? [] : [...whole.stays.keys()].map(nameOf),
+    }));
+  }
+
   /** Something has changed that replicas cannot know of: for good. What they have begun they end. */
   end(): void {
     this.#isOver = true;
@@ -197,13 +214,17 @@ export class AcceptPlan {
 
   // --- what home reaches ------------------------------------------------------------------------------------------------------
 
-  #wholeOf(linked: LinkedServer, accept: HomeAccept): Whole | null {
-    const { start, link, log } = this.#options;
-    const found = accept.isPossible() ? findWhole(linked, start, link) : 'of what its server is, or listens to';
-    if (typeof found !== 'string') return found;
-    log.debug(`${linked.root}: the main thread accepts alone, as ${found}`);
-    return null;
+  #wholeOf(linked: LinkedServer, accept: HomeAccept): Whole | string {
+    const { start, link } = this.#options;
+    return accept.isPossible() ? findWhole(linked, start, link) : 'its server is none that others could accept for';
   }
+}
+
+function nameOf({ fluxion, fn, place }: LinkedSlot): string {
+  if (fluxion !== null) return fluxion.id;
+  return place === null
+    ? fn.name
+    : `${fn.name} (${place.url.split(/[\\/]node_modules[\\/]/).at(-1)}:${place.line})`.trim();
 }
 
 /** What this replica cannot serve is asked for by every request. */
