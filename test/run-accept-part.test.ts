@@ -315,6 +315,15 @@ test('upgrades, clients that go away, what Node answers itself, and close(): all
       return until(/$/).catch((error: Error) => error.message);
     });
   }
+  // Clients that send no more, and wait.
+  for (const request of [get('/free/1'), get('/kept/b'), get('/kept/b/slow'), get('/free/1') + get('/kept/b')]) {
+    await each(async (port) => {
+      const { socket, closed, until } = raw(t, port);
+      socket.end(request);
+      await closed;
+      return until(/$/).catch((error: Error) => error.message);
+    });
+  }
   // Whoever counts connections counts those of all threads.
   await each(async (port) => {
     const idle = Array.from({ length: 5 }, () => raw(t, port));

@@ -80,6 +80,13 @@ function read(server: http.Server): { readonly [name in (typeof NAMES)[number]]?
   return Object.fromEntries(NAMES.map((name) => [name, Reflect.get(server, name)]));
 }
 
+/** How long a connection waits for its next request: longer than its client is told, as Node does it; before it says so, a second. */
+export function idleMs(server: http.Server): number {
+  if (!(server.keepAliveTimeout > 0)) return 0;
+  const spare: unknown = Reflect.get(server, 'keepAliveTimeoutBuffer');
+  return server.keepAliveTimeout + (typeof spare === 'number' ? spare : 1_000);
+}
+
 /**
  * Connections that have come from another loop between two requests. They are closed as those that wait for their next
  * request are; Node itself takes them for new ones, whose first request is late.
@@ -104,8 +111,7 @@ export class Waiting {
     if (!isTold && this.#sockets.size === 0) subscribe(REQUEST_STARTS, this.#hears);
     this.#sockets.add(socket);
     whenClosed(socket, () => this.#forget(socket));
-    const spare: unknown = Reflect.get(this.#server, 'keepAliveTimeoutBuffer');
-    socket.setTimeout(this.#server.keepAliveTimeout + (typeof spare === 'number' ? spare : 0));
+    socket.setTimeout(idleMs(this.#server));
   }
 
   /** Of those, which nothing has come on. */

@@ -5,6 +5,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type net from 'node:net';
 import type { FarAnswer, ToHome, ToReplica } from '../messages.js';
+import { idleMs } from './connections.js';
 
 interface Far {
   readonly connection: number;
@@ -16,7 +17,13 @@ interface Far {
   isKnown: boolean;
   /** How long it may wait for the next request is counted by this one. */
   isTimed: boolean;
+  /** Of Node's, for when no more is to be read: home says what that means while it answers. */
+  readonly ends: Listener[];
+  readonly ended: Listener;
+  hasEnded: boolean;
 }
+
+type Listener = (...args: unknown[]) => void;
 
 /** A body of more than that comes piece by piece, as home has room for it: by the connection itself. */
 const MOST_BODY = 65_536;
@@ -69,6 +76,8 @@ export class FarRequests {
     const far = this.#farOf(socket);
     far.isOpen = true;
     Reflect.set(socket, '_httpMessage', new Answer());
+    far.ends.push(...socket.rawListeners('end').filter((each): each is Listener => each !== far.ended));
+    for (const each of far.ends) socket.off('end', each);
     socket.setTimeout(0);
     far.isTimed = false;
     this.#send(far, 'bytes', head.toString('latin1'));
@@ -98,10 +107,15 @@ export class FarRequests {
   #farOf(socket: net.Socket): Far {
     const known = this.#bySocket.get(socket);
     if (known !== undefined) return known;
-    const far = { connection: ++this.#last, socket, isOpen: false, isComing: false, isKnown: false, isTimed: false };
+    const states = { isOpen: false, isComing: false, isKnown: false, isTimed: false, hasEnded: false };
+    const ended = (): void => {
+      far.hasEnded = true;
+      this.#send(far, 'end', '');
+    };
+    const far: Far = { connection: ++this.#last, socket, ended, ends: [], ...states };
     this.#bySocket.set(socket, far);
     this.#byNumber.set(far.connection, far);
-    socket.on('end', () => this.#send(far, 'end', ''));
+    socket.on('end', ended);
     socket.once('close', () => {
       this.#byNumber.delete(far.connection);
       this.#send(far, 'close', '');
@@ -151,9 +165,9 @@ export class FarRequests {
     if (far.isOpen || far.isComing || socket.destroyed || !(Reflect.get(socket, '_httpMessage') instanceof Answer))
       return;
     Reflect.set(socket, '_httpMessage', null);
-    const { server } = this.#options;
-    const spare: unknown = Reflect.get(server, 'keepAliveTimeoutBuffer');
-    socket.setTimeout(server.keepAliveTimeout + (typeof spare === 'number' ? spare : 0));
+    if (far.hasEnded) return void socket.destroySoon();
+    for (const each of far.ends.splice(0)) socket.on('end', each);
+    socket.setTimeout(idleMs(this.#options.server));
     far.isTimed = true;
   }
 }

@@ -20,7 +20,7 @@ import { Guests } from './guests.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
 import type { Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
-import { isForUpgrades, settingsOf } from './server-settings.js';
+import { canBeSplit, isForUpgrades, settingsOf } from './server-settings.js';
 import { isUntouched } from './untouched.js';
 
 const CORES = os.availableParallelism();
@@ -90,6 +90,7 @@ export class HomeAccept {
   async turnOn(replica: Replica, root: string, stays: readonly Stay[]): Promise<void> {
     if (this.#there.has(replica) || !this.isPossible()) return;
     const isPart = stays.length > 0 || isForUpgrades(this.#server);
+    if (isPart && !canBeSplit(this.#server)) return;
     const open = new Int32Array(new SharedArrayBuffer(4));
     const there: There = { requests: 0, port: null, open, isEnding: false, isPart, isAwaited: false };
     this.#there.set(replica, there);

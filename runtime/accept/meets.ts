@@ -37,6 +37,7 @@ interface Node {
 /** Where a path ends other than by `?`, routers leave the parsing to others. */
 const ODD = /[\t\n\f\r #\u00a0\ufeff]/;
 const MOST_KNOWN = 1_000;
+const LONG = 200;
 
 export class Meets {
   readonly #roots: readonly Node[];
@@ -66,7 +67,7 @@ export class Meets {
     if (known !== undefined) return known;
     const found = this.#roots.some((root) => meets(root, method.toLowerCase(), path));
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-    this.#known.set(key, found);
+    if (key.length <= LONG) this.#known.set(key, found);
     return found;
   }
 }

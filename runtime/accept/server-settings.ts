@@ -4,6 +4,7 @@
  *        another class, with listeners of its own for connections or upgrades, with a limit of connections.
  */
 import type { Server, ServerOptions } from 'node:http';
+import process from 'node:process';
 import fastPath from '../fast-path/born-as-express.cjs';
 import { http } from '../node-http.js';
 
@@ -28,6 +29,16 @@ const HEARD_AT_HOME = new Set(['request', 'listening', 'close', 'error']);
 /** These as well, where home gets all requests that may come to one of them. */
 const HEARD_IN_PART = new Set(['upgrade', 'connect']);
 const CLASSES = ['IncomingMessage', 'ServerResponse'];
+
+/** Some requests of a connection may be served on one loop, some on another: nobody counts them, and nobody reads them otherwise than they are written. */
+export function canBeSplit(server: Server): boolean {
+  const isLenient =
+    Reflect.get(server, 'insecureHTTPParser') === true ||
+    LENIENT.test([process.env.NODE_OPTIONS, ...process.execArgv].join(' '));
+  return !((server.maxRequestsPerSocket ?? 0) > 0) && !isLenient;
+}
+
+const LENIENT = /--insecure-http-parser/;
 
 /** Requests that ask for another protocol are home's where somebody listens to them. */
 export function isForUpgrades(server: Server): boolean {
