@@ -39,8 +39,18 @@ export interface LinkManifest {
   readonly wrappers: readonly string[];
   /** Classes of which the running app can tell what their fields hold. */
   readonly openClasses: readonly OpenClass[];
+  /** What the app's modules do that a loop which serves only some of its requests could not follow. */
+  readonly touches: Touches;
   /** What the emitted texts were made from, where that is not what is on disk. */
   readonly texts: { readonly [module: ModuleId]: string };
+}
+
+/** In each case the first place that may do so, as `app.js:3`; null where none does. */
+export interface Touches {
+  /** The address or the method of a request is set anew. */
+  readonly routing: string | null;
+  /** More is done with connections of requests than reading their addresses. */
+  readonly connections: string | null;
 }
 
 export interface LinkFluxion {

@@ -209,7 +209,7 @@ class Engine {
   }
 
   #state(): ReportedState {
-    return { aside: this.#aside(), link: this.#linker.verdicts.report() };
+    return { aside: this.#aside(), link: this.#linker.verdicts.report(), accept: this.#accept?.describe() ?? [] };
   }
 
   /** Why nothing is gained from other threads; null where something is, or may be. */
@@ -415,6 +415,12 @@ class Engine {
       case 'accepts':
         this.#accept?.received(replica, message);
         this.#counts.accepted(replica.id, this.#accept?.requestsOf(replica) ?? 0);
+        return;
+      case 'far':
+        this.#accept?.far(replica, message);
+        return;
+      case 'astray':
+        this.#accept?.astray(replica, message);
         return;
       case 'diverged':
         this.#diverged(message.text);

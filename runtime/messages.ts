@@ -5,6 +5,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Lift } from '../flx/live-facts.js';
+import type { Stay } from './accept/meets.js';
 import type { ServerSettings } from './accept/server-settings.js';
 import type { Encoded } from './codec.js';
 import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
@@ -133,6 +134,25 @@ export type ToHome =
       /** The question that this answers; null where nobody asked. */
       readonly ask: number | null;
     }
+  /** Of a connection of the replica's, what home is to serve. */
+  | {
+      readonly kind: 'far';
+      readonly home: string;
+      readonly connection: number;
+      /** Bytes have been read; all that was sent `much` has been written; there will be no more; it is closed. */
+      readonly what: 'bytes' | 'wrote' | 'end' | 'close';
+      readonly bytes: string;
+      /** Who is at its ends; with the first bytes. */
+      readonly peer: { readonly remote: object; readonly local: object } | null;
+    }
+  /** A request has come to a function that has to run at home, which was not to be foreseen. Home has it now, unless it is lost. */
+  | {
+      readonly kind: 'astray';
+      readonly home: string;
+      readonly what: string;
+      readonly to: string;
+      readonly isLost: boolean;
+    }
   /** What was proven does not hold here. */
   | { readonly kind: 'diverged'; readonly text: string }
   /** Something was done that the outside can see: none of these may be run again. */
@@ -180,7 +200,18 @@ export interface ResultMessage {
   readonly value: Encoded;
 }
 
+/** Bytes of it, or many, after which home waits; all of it; no more will come; the connection is to be closed. */
+export type FarAnswer = 'bytes' | 'much' | 'answered' | 'end' | 'close';
+
 export type AcceptMessage =
+  /** Of the answer to what home has of one of the replica's connections. */
+  | {
+      readonly kind: 'far-answer';
+      readonly home: string;
+      readonly connection: number;
+      readonly what: FarAnswer;
+      readonly bytes: string;
+    }
   /** It is to serve connections of the server that home calls `home` and itself calls `root`. */
   | {
       readonly kind: 'accept';
@@ -191,6 +222,9 @@ export type AcceptMessage =
       /** In the first place, how many connections it has: home counts those that it sends, the replica those that end. */
       readonly open: Int32Array;
       readonly settings: ServerSettings;
+      /** Some requests are for home: those that ask for another protocol, and those that may come to one of `stays`. */
+      readonly isPart: boolean;
+      readonly stays: readonly Stay[];
     }
   /** How many connections has it now? */
   | { readonly kind: 'count-accepted'; readonly home: string; readonly ask: number }

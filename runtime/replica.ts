@@ -68,7 +68,8 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
   try {
     const { runs, accept, ready } = await start(setup, channel, begun, giveUp);
     receiver.receive = (message) => {
-      if (message.kind === 'accept') accept.accept(message);
+      if (message.kind === 'far-answer') accept.answered(message);
+      else if (message.kind === 'accept') accept.accept(message);
       else if (message.kind === 'stop-accept') accept.stop(message);
       else if (message.kind === 'count-accepted') accept.count(message);
       else if (message.kind === 'retire') channel.send({ kind: 'may-retire', holds: runs.holds() ?? leaving.holds() });
@@ -128,11 +129,12 @@ async function start(
   }
   const accept = new ReplicaAccept({
     listenersOf: (root) => listenersOf(root, firewall, made),
+    stacksOf: (root) => found.find((each) => each.root === root)?.stacks ?? null,
     fastPath: setup.fastPath,
     begins: () => runs.begins(),
     send: (message) => channel.send(message),
   });
-  lift(firewall, channel, runs);
+  lift(firewall, channel, runs, () => accept.hadEffect());
   const slots = found.flatMap((each) => each.slots);
   const unconnected = findUnconnected(firewall);
   const misses = firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`);
@@ -299,7 +301,7 @@ const NETWORK = /^(net|tls|https?|http2|dgram|dns|fetch|undici)\b/;
 
 // --- from now on effects are real -------------------------------------------------------------------------------------
 
-function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: ReplicaRuns): void {
+function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: ReplicaRuns, hadEffect: () => void): void {
   const now = (message: ToHome): void => {
     channel.send(message);
     channel.flush();
@@ -311,10 +313,16 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
       if (!isEnding) now({ kind: 'exit', code });
       return endThread();
     },
-    output: (fd, chunk) => channel.send({ kind: 'output', fd, chunk }),
+    output(fd, chunk) {
+      hadEffect();
+      channel.send({ kind: 'output', fd, chunk });
+    },
     process: (name, args) => now({ kind: 'process', name, args }),
     listen: () => {},
-    effect: (effect, what) => now({ kind: 'effect', effect, what, runs: runs.begun() }),
+    effect(effect, what) {
+      hadEffect();
+      now({ kind: 'effect', effect, what, runs: runs.begun() });
+    },
     dead: (what) => runs.failAll(what, 'it is alive on the main thread only'),
   });
   runs.onBegin(() => firewall.armed());

@@ -46,6 +46,18 @@ export interface ReportedState {
   /** Why nothing is gained from other threads; null where something is, or may be. */
   readonly aside: string | null;
   readonly link: LinkReport | null;
+  readonly accept: readonly AcceptReport[];
+}
+
+/** Who takes connections of a server. */
+export interface AcceptReport {
+  readonly server: string;
+  /** How many threads do so beside the main one, now. */
+  readonly threads: number;
+  /** Why the main thread does so alone; null where others do, or would if there were more to do. */
+  readonly alone: string | null;
+  /** What the main thread answers all the same: requests that may come to one of these. */
+  readonly main: readonly string[];
 }
 
 /** The last ones tell how it got to be as it is. */
@@ -115,7 +127,7 @@ export class Counts {
     if (this.#decisions.length > MOST_DECISIONS) this.#decisions.shift();
   }
 
-  print({ aside, link }: ReportedState): string {
+  print({ aside, link, accept }: ReportedState): string {
     for (const id of this.#gauges.keys()) this.#measure(id);
     const loops = [...this.#loops.values()].map((loop) => ({
       ...loop,
@@ -126,7 +138,7 @@ export class Counts {
     const fluxions = [...this.#fluxions.values()].map(({ cpuMs, waitMs, ...rest }) => {
       return { ...rest, cpuMs: round(cpuMs), waitMs: round(waitMs) };
     });
-    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus, decisions: this.#decisions, aside, link }, null, 2)}\n`;
+    return `${JSON.stringify({ version: 1, loops, fluxions, bus: this.bus, decisions: this.#decisions, aside, link, accept }, null, 2)}\n`;
   }
 
   #loop(id: string): LoopCount {

@@ -47,6 +47,8 @@ const MESSAGES: { readonly [kind: string]: Shape } = {
   finish: shapeOf<Message<ToReplica, 'finish'>>({ kind: 0, id: 0, response: RESPONSE, isComplete: 0 }),
   steps: shapeOf<Message<ToHome, 'steps'>>({ kind: 0, id: 0, steps: 'steps' }),
   pull: shapeOf<Message<ToHome, 'pull'>>({ kind: 0, id: 0, taken: 0 }),
+  far: shapeOf<Message<ToHome, 'far'>>({ kind: 0, home: 0, connection: 0, what: 0, bytes: 0, peer: 0 }),
+  'far-answer': shapeOf<Message<ToReplica, 'far-answer'>>({ kind: 0, home: 0, connection: 0, what: 0, bytes: 0 }),
   ran: shapeOf<Message<ToHome, 'ran'>>({ kind: 0, run: 0, cpuMs: 0, waitMs: 0, isLate: 0 }),
 };
 

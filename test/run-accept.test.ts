@@ -78,9 +78,9 @@ test('a view engine that home has found itself since is no difference', async (t
   t.deepEqual([...new Set(await fresh(app, 40, '/page/7'))], ['page 7']);
 });
 
-test('an app that keeps something is served by the main thread alone', async (t) => {
+test('what counts every request is for the main thread, and so is all else then', async (t) => {
   const text =
-    'let count = 0;\napp.get("/free", (req, res) => { res.json(1); });\napp.get("/count", (req, res) => { res.json(++count); });\n';
+    'let count = 0;\napp.use((req, res, next) => { count++; next(); });\napp.get("/free", (req, res) => { res.json(1); });\napp.get("/count", (req, res) => { res.json(count); });\n';
   const app = await ServedApp.serve(
     t,
     { 'app.js': BEGIN + text + END },

@@ -105,7 +105,7 @@ test.serial('SIGUSR2 writes a report while the app runs', async (t) => {
   watcher.close();
   const report = served.readReport();
   t.is(runsAway(report, 'get_work_id'), 20);
-  t.deepEqual(Object.keys(report), ['version', 'loops', 'fluxions', 'bus', 'decisions', 'aside', 'link']);
+  t.deepEqual(Object.keys(report), ['version', 'loops', 'fluxions', 'bus', 'decisions', 'aside', 'link', 'accept']);
   t.is(
     report.loops.reduce((sum, { requests }) => sum + requests, 0),
     20,

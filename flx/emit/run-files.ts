@@ -13,6 +13,7 @@ import { findHeldBack } from './check-held.js';
 import { findGoingOn } from './check-next.js';
 import { findOvertaking } from './check-order.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
+import { listTouches } from './list-touches.js';
 
 /** A program that is run from its text: what is on disk under the names of its modules is not what is meant. */
 export interface Given {
@@ -73,6 +74,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     repeatable: program.link.repeatable,
     wrappers: program.link.wrappers,
     openClasses: program.link.openClasses,
+    touches: listTouches(program.sources),
     texts,
   };
   const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };

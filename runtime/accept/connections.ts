@@ -6,6 +6,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type http from 'node:http';
 import net from 'node:net';
 import { type Handle, handleOf } from './handle-port.js';
+import { whenClosed } from './untouched.js';
 
 const REQUEST_STARTS = 'http.server.request.start';
 /** Node looks for those that are late twice a minute, and gives waiting ones a second more than it says. */
@@ -28,12 +29,27 @@ function listOf(server: http.Server): IdleList | null {
 /** Nothing of a next request has been read yet, and nothing of the last answer is still to be written. */
 export function idleConnections(server: http.Server): readonly net.Socket[] {
   const found: net.Socket[] = [];
-  for (const { socket } of listOf(server)?.idle() ?? []) {
-    if (!socket || socket.destroyed || socket.writableLength > 0 || handleOf(socket) === null) continue;
-    const message: unknown = Reflect.get(socket, '_httpMessage');
-    if ((message === null || message === undefined) && !socket.readableEnded) found.push(socket);
-  }
+  for (const { socket } of listOf(server)?.idle() ?? []) if (socket && isAnswered(socket)) found.push(socket);
   return found;
+}
+
+export function isIdle(server: http.Server, socket: net.Socket): boolean {
+  return isAnswered(socket) && isRead(server, socket);
+}
+
+function isAnswered(socket: net.Socket): boolean {
+  if (socket.destroyed || socket.writableLength > 0 || handleOf(socket) === null) return false;
+  const message: unknown = Reflect.get(socket, '_httpMessage');
+  return (message === null || message === undefined) && !socket.readableEnded;
+}
+
+/** Of all that was read of it, requests that have begun have been read to their ends. */
+export function isRead(server: http.Server, socket: net.Socket): boolean {
+  return (
+    listOf(server)
+      ?.idle()
+      .some((parser) => parser.socket === socket) ?? false
+  );
 }
 
 /** As Node does it for a connection that it has accepted. */
@@ -64,6 +80,13 @@ function read(server: http.Server): { readonly [name in (typeof NAMES)[number]]?
   return Object.fromEntries(NAMES.map((name) => [name, Reflect.get(server, name)]));
 }
 
+/** How long a connection waits for its next request: longer than its client is told, as Node does it; before it says so, a second. */
+export function idleMs(server: http.Server): number {
+  if (!(server.keepAliveTimeout > 0)) return 0;
+  const spare: unknown = Reflect.get(server, 'keepAliveTimeoutBuffer');
+  return server.keepAliveTimeout + (typeof spare === 'number' ? spare : 1_000);
+}
+
 /**
  * Connections that have come from another loop between two requests. They are closed as those that wait for their next
  * request are; Node itself takes them for new ones, whose first request is late.
@@ -83,12 +106,12 @@ export class Waiting {
     return limits.every((limit) => keepAliveTimeout + SPARE_MS < limit);
   }
 
-  add(socket: net.Socket): void {
-    if (this.#sockets.size === 0) subscribe(REQUEST_STARTS, this.#begins);
+  /** `isTold`: somebody calls `begins`. */
+  add(socket: net.Socket, isTold = false): void {
+    if (!isTold && this.#sockets.size === 0) subscribe(REQUEST_STARTS, this.#hears);
     this.#sockets.add(socket);
-    socket.once('close', () => this.#forget(socket));
-    const spare: unknown = Reflect.get(this.#server, 'keepAliveTimeoutBuffer');
-    socket.setTimeout(this.#server.keepAliveTimeout + (typeof spare === 'number' ? spare : 0));
+    whenClosed(socket, () => this.#forget(socket));
+    socket.setTimeout(idleMs(this.#server));
   }
 
   /** Of those, which nothing has come on. */
@@ -96,15 +119,18 @@ export class Waiting {
     return [...this.#sockets].filter((socket) => socket.bytesRead === 0 && !socket.destroyed);
   }
 
-  readonly #begins = (message: unknown): void => {
+  begins(socket: net.Socket): void {
+    if (this.#forget(socket)) socket.setTimeout(this.#server.timeout);
+  }
+
+  readonly #hears = (message: unknown): void => {
     const socket: unknown = Reflect.get(Object(message), 'socket');
-    if (!(socket instanceof net.Socket) || !this.#forget(socket)) return;
-    socket.setTimeout(this.#server.timeout);
+    if (socket instanceof net.Socket) this.begins(socket);
   };
 
   #forget(socket: net.Socket): boolean {
     if (!this.#sockets.delete(socket)) return false;
-    if (this.#sockets.size === 0) unsubscribe(REQUEST_STARTS, this.#begins);
+    if (this.#sockets.size === 0) unsubscribe(REQUEST_STARTS, this.#hears);
     return true;
   }
 }

@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { ACKNOWLEDGED, type Begun, PipeBytes, textOf } from './pipe-bytes.js';
 
 /** What Node keeps behind a socket or a server. It is not public, and the same in all versions that Fluxion runs on. */
 export interface Handle {
@@ -40,18 +41,22 @@ interface Classes {
   readonly Writing: new () => Request;
 }
 
-/** What a socket is: a listening one, a connection that nobody has read from, one between two requests. */
-export type Parcel = 'l' | 'n' | 'i';
+/**
+ * What a socket is: a listening one, a connection that nobody has read from, one between two requests (a digit: the same, and how
+ * often it was given back in vain), one on which a request has begun.
+ */
+export type Parcel = 'l' | 'n' | 'i' | Digit | 'r';
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
 
 export interface HandlePortEvents {
-  received(handle: Handle, what: Parcel): void;
+  /** `begun`: with the last kind. */
+  received(handle: Handle, what: Parcel, begun: Begun | null): void;
   /** The other end is no more. */
   closed(): void;
 }
 
 /** A pipe that carries handles. */
 const IPC = 2;
-const ACKNOWLEDGED = 'a';
 
 // As they were before start-up: the firewall stands before them later.
 const { Socket } = net;
@@ -63,6 +68,7 @@ export class HandlePort {
   readonly #events: HandlePortEvents;
   /** In the order in which they were sent, which is the one in which they arrive. */
   readonly #sent: ((hasArrived: boolean) => void)[] = [];
+  readonly #bytes = new PipeBytes();
   #isOver = false;
 
   private constructor(pipe: Pipe, writing: Classes['Writing'], events: HandlePortEvents) {
@@ -114,10 +120,10 @@ export class HandlePort {
   }
 
   /** `done`: the other loop has it, so this one's is to be closed; or it never will, and nothing has happened to it. */
-  send(handle: Handle, what: Parcel, done: (hasArrived: boolean) => void): void {
+  send(handle: Handle, what: Parcel, done: (hasArrived: boolean) => void, begun: Begun | null = null): void {
     if (this.#isOver) return done(false);
     this.#sent.push(done);
-    if (!this.#write(what, handle)) this.close();
+    if ((begun !== null && !this.#write(textOf(begun))) || !this.#write(what, handle)) this.close();
   }
 
   /** All that was sent has arrived. */
@@ -147,17 +153,22 @@ export class HandlePort {
     const handle = this.#pipe.pendingHandle ?? null;
     this.#pipe.pendingHandle = null;
     if (bytes === undefined) return this.close();
-    const text = String.fromCharCode(...new Uint8Array(bytes));
-    const arrived = handle === null ? text.length : text.length - 1;
-    for (const done of this.#sent.splice(0, arrived)) done(true);
+    const text = Buffer.from(bytes);
+    this.#bytes.add(handle === null ? text : text.subarray(0, -1));
+    for (const done of this.#sent.splice(0, this.#bytes.takeAcknowledged())) done(true);
     if (handle === null) return;
+    const begun = this.#bytes.takeBegun();
     if (!this.#write(ACKNOWLEDGED)) return this.close();
-    const what = text.at(-1);
-    if (what === 'l' || what === 'n' || what === 'i') this.#events.received(handle, what);
+    const what = String.fromCharCode(text.at(-1) ?? 0);
+    if (isParcel(what)) this.#events.received(handle, what, begun);
   }
 }
 
 const kept: Handle[] = [];
+
+function isParcel(what: string): what is Parcel {
+  return /^[lnir\d]$/.test(what);
+}
 
 export function handleOf(owner: object): Handle | null {
   const handle: unknown = Reflect.get(owner, '_handle');

@@ -8,13 +8,20 @@
 import type http from 'node:http';
 import type net from 'node:net';
 import os from 'node:os';
+import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import type { Log } from '../log.js';
 import type { Ending, ToHome } from '../messages.js';
 import type { Replica } from '../replicas.js';
+import { AskAll } from './ask-all.js';
 import { connectTo, idleConnections, Waiting } from './connections.js';
+import { FarConnections } from './far-connections.js';
+import { Guests } from './guests.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
-import { settingsOf } from './server-settings.js';
+import type { Stay } from './meets.js';
+import type { Begun } from './pipe-bytes.js';
+import { canBeSplit, isForUpgrades, settingsOf } from './server-settings.js';
+import { isUntouched } from './untouched.js';
 
 const CORES = os.availableParallelism();
 
@@ -25,14 +32,10 @@ interface There {
   /** How many it has, and those that are on their way to it. */
   readonly open: Int32Array;
   isEnding: boolean;
+  /** Some of what it is asked for has to run at home. */
+  readonly isPart: boolean;
   /** The server is closing, and waits for this loop. */
   isAwaited: boolean;
-}
-
-interface Asked {
-  readonly waiting: Set<Replica>;
-  sum: number;
-  resolve(sum: number): void;
 }
 
 export class HomeAccept {
@@ -43,9 +46,7 @@ export class HomeAccept {
   readonly #there = new Map<Replica, There>();
   /** Of those that have ended, too. */
   readonly #answered = new Map<Replica, number>();
-  /** Questions for how many connections there are, by number. */
-  readonly #asked = new Map<number, Asked>();
-  #lastAsk = 0;
+  readonly #asks: AskAll;
   /** Threads do not keep the process, but a server that closes does. */
   #keeping: NodeJS.Timeout | null = null;
   #isClosing = false;
@@ -53,16 +54,21 @@ export class HomeAccept {
   /** Home's own that are on their way to a replica. */
   readonly #leaving = new Set<net.Socket>();
   readonly #waiting: Waiting;
+  readonly #guests: Guests<There>;
+  readonly far: FarConnections;
 
   constructor(server: http.Server, root: string, log: Log) {
     this.#server = server;
     this.#waiting = new Waiting(server);
+    this.#asks = new AskAll(root);
+    this.far = new FarConnections(server, root);
+    this.#guests = new Guests(server, (socket) => this.#returnGuest(socket));
     this.#root = root;
     this.#log = log;
   }
 
-  /** Somebody else could accept for it. */
-  get isPossible(): boolean {
+  /** Somebody else could accept for it, if what home alone can serve is given back. */
+  isPossible(): boolean {
     return !this.#isClosing && fdOf(this.#server) !== null && settingsOf(this.#server) !== null;
   }
 
@@ -70,35 +76,45 @@ export class HomeAccept {
     return this.#there.size > 0;
   }
 
+  /** How many others take connections now. */
+  get takers(): number {
+    return this.#takers().length;
+  }
+
   /** Answered elsewhere, so far. */
   requestsOf(replica: Replica): number {
     return this.#answered.get(replica) ?? 0;
   }
 
-  /** `root`: the replica's name of the server. */
-  async turnOn(replica: Replica, root: string): Promise<void> {
-    if (!this.isPossible || this.#there.has(replica)) return;
+  /** `root`: the replica's name of the server; `stays`: its names of what has to run at home. */
+  async turnOn(replica: Replica, root: string, stays: readonly Stay[]): Promise<void> {
+    if (this.#there.has(replica) || !this.isPossible()) return;
+    const isPart = stays.length > 0 || isForUpgrades(this.#server);
+    if (isPart && !canBeSplit(this.#server)) return;
     const open = new Int32Array(new SharedArrayBuffer(4));
-    const there: There = { requests: 0, port: null, open, isEnding: false, isAwaited: false };
+    const there: There = { requests: 0, port: null, open, isEnding: false, isPart, isAwaited: false };
     this.#there.set(replica, there);
     this.#watch();
     const { port, fd } = await HandlePort.make({
-      received: (handle, what) => this.#takeBack(handle, what),
+      received: (handle, what, begun) => this.#takeBack(there, handle, what, begun),
       closed: () => {},
     });
     // Turned off in the meantime, maybe on again.
     const isCurrent = this.#there.get(replica) === there;
     const settings = settingsOf(this.#server);
     const listening = handleOf(this.#server);
-    if (!isCurrent || settings === null || listening === null || !this.isPossible || !replica.isReady) {
+    if (!isCurrent || settings === null || listening === null || !this.isPossible() || !replica.isReady) {
       port.close();
       if (isCurrent) this.#there.delete(replica);
       return;
     }
     there.port = port;
-    replica.channel.send({ kind: 'accept', root, home: this.#root, fd, open, settings });
+    replica.channel.send({ kind: 'accept', root, home: this.#root, fd, open, settings, isPart, stays });
     port.send(listening, 'l', () => {});
     this.#log.debug(`${replica.id} accepts connections of ${this.#root}`);
+    const others =
+      stays.length > 0 ? `; the main thread answers what may come to ${stays.length} of its functions` : '';
+    this.#log.infoOnce(`${this.#root}: other threads take connections as well${others}`);
   }
 
   // --- connections ------------------------------------------------------------------------------------------------------
@@ -108,19 +124,24 @@ export class HomeAccept {
     const takers = this.#takers();
     let [best, least] = [null as There | null, takers.length < CORES ? this.#own() : Number.POSITIVE_INFINITY];
     for (const there of takers) {
-      const count = Atomics.load(there.open, 0);
+      const count = this.#countOf(there);
       if (count < least || (count === least && best === null)) [best, least] = [there, count];
     }
     return best;
   }
 
   #takers(): readonly There[] {
-    return [...this.#there.values()].filter(({ port, isEnding }) => port !== null && !isEnding);
+    return [...this.#there.values()].filter(takesConnections);
   }
 
-  /** Connections that home has. */
+  /** Connections that it has, and those that home has of them for a while. */
+  #countOf(there: There): number {
+    return Atomics.load(there.open, 0) + this.#guests.count(there);
+  }
+
+  /** Connections that home has, without those. */
   #own(): number {
-    return Number(Reflect.get(this.#server, '_connections')) - this.#held() - this.#leaving.size;
+    return Number(Reflect.get(this.#server, '_connections')) - this.#held() - this.#leaving.size - this.#guests.count();
   }
 
   #send({ port, open }: There, handle: Handle, what: Parcel, done: (hasArrived: boolean) => void): void {
@@ -136,25 +157,46 @@ export class HomeAccept {
     if (!this.isOn || this.#isClosing || !Waiting.isPossible(this.#server)) return;
     const takesPart = this.#takers().length < CORES;
     for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
-      const handle = handleOf(socket);
-      if (handle === null || this.#leaving.has(socket)) continue;
+      const guest = this.#guests.get(socket);
+      if (guest !== null) {
+        if (guest.until <= performance.now()) this.#returnGuest(socket);
+        continue;
+      }
       const there = this.#next();
       // Home would have one fewer then.
-      if (there === null || (takesPart && Atomics.load(there.open, 0) + 1 > this.#own())) return;
-      this.#leaving.add(socket);
-      handle.readStop();
-      this.#send(there, handle, 'i', (hasArrived) => {
-        this.#leaving.delete(socket);
-        if (hasArrived) socket.destroy();
-        else if (!socket.destroyed) handle.readStart();
-      });
+      if (there === null || (takesPart && this.#countOf(there) + 1 > this.#own())) return;
+      this.#move(socket, there, 'i');
     }
   }
 
-  #takeBack(handle: Handle, what: Parcel): void {
-    if (this.#isClosing && what === 'i') return handle.close();
+  #returnGuest(socket: net.Socket): void {
+    const guest = this.#guests.get(socket);
+    if (guest === null || this.#isClosing || !Waiting.isPossible(this.#server)) return;
+    const there = takesConnections(guest.from) ? guest.from : this.#next();
+    if (there !== null) this.#move(socket, there, `${guest.vain}` as Parcel);
+  }
+
+  #move(socket: net.Socket, there: There, what: Parcel): void {
+    const handle = handleOf(socket);
+    if (handle === null || this.#leaving.has(socket) || (there.isPart && !isUntouched(socket))) return;
+    this.#leaving.add(socket);
+    handle.readStop();
+    this.#send(there, handle, what, (hasArrived) => {
+      this.#leaving.delete(socket);
+      if (hasArrived) socket.destroy();
+      else if (!socket.destroyed) handle.readStart();
+    });
+  }
+
+  #takeBack(there: There, handle: Handle, what: Parcel, begun: Begun | null): void {
+    const isWaiting = begun === null && what !== 'n';
+    if (this.#isClosing && isWaiting) return handle.close();
     const socket = connectTo(this.#server, handle);
-    if (what === 'i') this.#waiting.add(socket);
+    if (isWaiting) this.#waiting.add(socket);
+    if (begun === null) return;
+    this.#guests.add(socket, there, begun);
+    // As if it had been read just now. Last: what it calls may throw.
+    socket.emit('data', begun.bytes);
   }
 
   /** No more go there. */
@@ -163,7 +205,7 @@ export class HomeAccept {
   }
 
   received(replica: Replica, { requests, connections, isOver, ask }: Extract<ToHome, { kind: 'accepts' }>): void {
-    if (ask !== null) this.#answer(replica, ask, connections);
+    if (ask !== null) this.#asks.answered(replica, ask, connections);
     const there = this.#there.get(replica);
     if (there === undefined) return;
     this.#answered.set(replica, this.requestsOf(replica) + requests - there.requests);
@@ -173,7 +215,8 @@ export class HomeAccept {
 
   /** It has ended what it had of this server, or has ended itself. */
   gone(replica: Replica): void {
-    for (const ask of [...this.#asked.keys()]) this.#answer(replica, ask, 0);
+    this.#asks.gone(replica);
+    this.far.gone(replica);
     const there = this.#there.get(replica);
     this.#there.delete(replica);
     if (there?.isAwaited) this.#release();
@@ -213,7 +256,7 @@ export class HomeAccept {
     const count = this.#server.getConnections;
     const here = (done: (error: Error | null, count: number) => void): http.Server => {
       const held = this.#held();
-      const elsewhere = this.#connectionsElsewhere();
+      const elsewhere = this.#asks.connections(this.#there.keys());
       return Reflect.apply(count, this.#server, [
         (error: Error | null, own: number) => {
           void elsewhere.then((others) => done(error, error === null ? own - held + others : own));
@@ -235,25 +278,6 @@ export class HomeAccept {
       this.#send(there, client, 'n', (hasArrived) => (hasArrived ? client.close() : own(status, client)));
     };
     Reflect.set(handle, 'onconnection', spread);
-  }
-
-  async #connectionsElsewhere(): Promise<number> {
-    const waiting = new Set([...this.#there.keys()].filter(({ isReady }) => isReady));
-    if (waiting.size === 0) return 0;
-    const ask = ++this.#lastAsk;
-    return new Promise((resolve) => {
-      this.#asked.set(ask, { waiting, sum: 0, resolve });
-      for (const { channel } of waiting) channel.send({ kind: 'count-accepted', home: this.#root, ask });
-    });
-  }
-
-  #answer(replica: Replica, ask: number, connections: number): void {
-    const asked = this.#asked.get(ask);
-    if (asked?.waiting.delete(replica) !== true) return;
-    asked.sum += connections;
-    if (asked.waiting.size > 0) return;
-    this.#asked.delete(ask);
-    asked.resolve(asked.sum);
   }
 
   #before(name: 'close' | 'closeAllConnections' | 'closeIdleConnections', act: () => void): void {
@@ -304,6 +328,10 @@ export class HomeAccept {
   #add(count: number): void {
     Reflect.set(this.#server, '_connections', Number(Reflect.get(this.#server, '_connections')) + count);
   }
+}
+
+function takesConnections({ port, isEnding }: There): boolean {
+  return port !== null && !isEnding;
 }
 
 /** Null for what is no socket of this process's own: pipes, those of a cluster's workers, and all of them on Windows. */

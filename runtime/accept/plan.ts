@@ -11,16 +11,16 @@ import type http from 'node:http';
 import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
-import { findDifference, makeReach, type Reached } from '../link/compare.js';
 import type { LinkedServer, LinkedSlot } from '../link/link-home.js';
 import { remoteKey } from '../link/pair.js';
-import { Reflector } from '../link/reflect.js';
 import { layersOf } from '../link/routers.js';
-import { WholeReach } from '../link/whole.js';
 import type { Log } from '../log.js';
 import type { ToHome } from '../messages.js';
 import type { ReadyReplica, Replica } from '../replicas.js';
+import type { AcceptReport } from '../report.js';
+import { type Able, findAble, findWhole, type Whole } from './able.js';
 import { HomeAccept } from './home-accept.js';
+import { Meets, type Stay } from './meets.js';
 
 const { setInterval } = timers;
 
@@ -50,22 +50,18 @@ const LOOKS_WITH_TRIAL = 25;
 interface Served {
   readonly linked: LinkedServer;
   readonly accept: HomeAccept;
-  /** What home's slots and apps reach; null where something has to run at home. */
+  /** What home's slots and apps reach; null where nobody else can serve. */
   readonly whole: Whole | null;
+  /** Why; null where others can. */
+  readonly why: string | null;
   readonly print: string;
-}
-
-interface Whole {
-  readonly slots: ReadonlyMap<LinkedSlot, Reached>;
-  /** By path. */
-  readonly apps: ReadonlyMap<string, Reached>;
 }
 
 export class AcceptPlan {
   readonly #options: AcceptOptions;
   readonly #served: Served[] = [];
-  /** Of each replica, its own names of those servers that it can serve alone. */
-  readonly #able = new Map<Replica, ReadonlyMap<Served, string>>();
+  /** Of each replica, those servers that it can serve, and its own names of what is there. */
+  readonly #able = new Map<Replica, ReadonlyMap<Served, Able>>();
   /** They are to end, and serve no connections meanwhile. */
   readonly #leaving = new Set<Replica>();
   #utilisation = performance.eventLoopUtilization();
@@ -81,9 +77,13 @@ export class AcceptPlan {
 
   addServer(server: http.Server, linked: LinkedServer): void {
     const accept = new HomeAccept(server, linked.root, this.#options.log);
-    const whole = this.#isOver || !accept.isPossible ? null : this.#wholeOf(linked);
-    this.#served.push({ linked, accept, whole, print: printOf(linked) });
-    if (whole === null) return;
+    const found = this.#isOver ? 'something of the app has changed' : this.#wholeOf(linked, accept);
+    const [whole, why] = typeof found === 'string' ? [null, found] : [found, null];
+    this.#served.push({ linked, accept, whole, why, print: printOf(linked) });
+    if (whole === null) {
+      this.#options.log.debug(`${linked.root}: the main thread accepts alone, as ${why}`);
+      return;
+    }
     if (this.#options.mode === 'every') this.#options.wanted();
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -93,34 +93,37 @@ export class AcceptPlan {
   /** `slots`: of home's, by the replica's key; `roots`: the replica's names of home's servers. */
   started(
     replica: Replica,
-    found: ReadyReplica,
+    ready: ReadyReplica,
     pairs: { readonly slots: ReadonlyMap<LinkedSlot, string>; readonly roots: ReadonlyMap<string, string> },
     lacks: (slot: LinkedSlot) => boolean,
   ): void {
-    const remote = new Map(found.slots.map((slot) => [remoteKey(slot), slot.whole]));
-    const able = new Map<Served, string>();
+    const able = new Map<Served, Able>();
     for (const served of this.#served) {
-      const root = pairs.roots.get(served.linked.root);
-      if (served.whole === null || root === undefined) continue;
-      const isSame = [...served.whole.slots].every(([slot, here]) => {
-        const there = remote.get(pairs.slots.get(slot) ?? '') ?? null;
-        return there !== null && !lacks(slot) && findDifference(here, there) === null;
-      });
-      const apps = new Map(found.apps.filter((app) => app.root === root).map((app) => [app.path, app.reached]));
-      const areAppsSame = [...served.whole.apps].every(([path, here]) => {
-        const there = apps.get(path);
-        return there !== undefined && findDifference(here, there) === null;
-      });
-      const count = found.slots.filter((slot) => slot.root === root).length;
-      if (isSame && areAppsSame && count === served.whole.slots.size) able.set(served, root);
-      else this.#options.log.debug(`${replica.id} cannot serve ${served.linked.root} by itself`);
+      const { linked, whole, accept } = served;
+      if (whole === null) continue;
+      const found = findAble(linked, whole, ready, pairs, lacks);
+      if (found !== null && accept.isPossible() && !isAlwaysHomes(linked, found, pairs)) able.set(served, found);
+      else this.#options.log.debug(`${replica.id} cannot serve ${linked.root} by itself`);
     }
     this.#able.set(replica, able);
     if (this.#isOn()) this.#turnOn();
   }
 
+  far(replica: Replica, message: Extract<ToHome, { kind: 'far' }>): void {
+    this.#served.find(({ linked }) => linked.root === message.home)?.accept.far.received(replica, message);
+  }
+
   received(replica: Replica, message: Extract<ToHome, { kind: 'accepts' }>): void {
     this.#served.find(({ linked }) => linked.root === message.home)?.accept.received(replica, message);
+  }
+
+  /** Code that nobody foresaw has led a request to what has to run at home. */
+  astray(replica: Replica, { what, to, isLost }: Extract<ToHome, { kind: 'astray' }>): void {
+    const name = to === '' ? 'a function without a name' : `"${to}"`;
+    const text = `${what} came to ${name} on ${replica.id}, which has to run on the main thread`;
+    if (isLost) this.#options.log.error(`${text}: its answer is lost; from now on the main thread accepts alone`);
+    else this.#options.log.warn(`${text}, and runs there again; from now on the main thread accepts alone`);
+    this.end();
   }
 
   /** True when it serves nothing any more; until then it is asked again. */
@@ -146,6 +149,16 @@ export class AcceptPlan {
   /** Requests that this replica has answered by itself. */
   requestsOf(replica: Replica): number {
     return this.#served.reduce((sum, { accept }) => sum + accept.requestsOf(replica), 0);
+  }
+
+  /** For the report. */
+  describe(): readonly AcceptReport[] {
+    return this.#served.map(({ linked, accept, whole, why }) => ({
+      server: linked.root,
+      threads: accept.takers,
+      alone: this.#isOver ? (why ?? 'something of the app has changed') : why,
+      main: whole === null ? [] : [...whole.stays.keys()].map(nameOf),
+    }));
   }
 
   /** Something has changed that replicas cannot know of: for good. What they have begun they end. */
@@ -191,8 +204,8 @@ export class AcceptPlan {
     this.#options.wanted();
     for (const [replica, able] of this.#able) {
       if (this.#leaving.has(replica)) continue;
-      for (const [{ accept }, root] of able) {
-        accept.turnOn(replica, root).catch((error: unknown) => {
+      for (const [{ accept }, { root, stays }] of able) {
+        accept.turnOn(replica, root, stays).catch((error: unknown) => {
           this.#options.log.info(`${replica.id} cannot accept connections: ${String(error)}`);
         });
       }
@@ -201,32 +214,31 @@ export class AcceptPlan {
 
   // --- what home reaches ------------------------------------------------------------------------------------------------------
 
-  #wholeOf(linked: LinkedServer): Whole | null {
-    const { start, link, log } = this.#options;
-    const reflector = new Reflector();
-    const whole = new WholeReach(reflector, start, link, makeReach(reflector, start, link));
-    const slots = new Map<LinkedSlot, Reached>();
-    let obstacle: LinkedSlot | null = null;
-    for (const slot of linked.slots) {
-      const { fn, place, fluxion, own } = slot;
-      const found = fluxion === null ? null : { fluxion, fn: own };
-      const reached = place === null ? null : whole.ofSlot(fn, place, found);
-      if (reached === null) {
-        obstacle = slot;
-        break;
-      }
-      slots.set(slot, reached);
-    }
-    const apps = new Map<string, Reached>();
-    for (const [path, thing] of obstacle === null ? linked.things : []) {
-      const reached = whole.ofApp(thing);
-      if (reached !== null) apps.set(path, reached);
-    }
-    reflector.close();
-    if (obstacle === null) return linked.slots.length === 0 ? null : { slots, apps };
-    log.debug(`${linked.root}: the main thread accepts alone, as "${obstacle.fn.name}" has to run there`);
-    return null;
+  #wholeOf(linked: LinkedServer, accept: HomeAccept): Whole | string {
+    const { start, link } = this.#options;
+    return accept.isPossible() ? findWhole(linked, start, link) : 'its server is none that others could accept for';
   }
+}
+
+function nameOf({ fluxion, fn, place }: LinkedSlot): string {
+  if (fluxion !== null) return fluxion.id;
+  return place === null
+    ? fn.name
+    : `${fn.name} (${place.url.split(/[\\/]node_modules[\\/]/).at(-1)}:${place.line})`.trim();
+}
+
+/** What this replica cannot serve is asked for by every request. */
+function isAlwaysHomes(
+  linked: LinkedServer,
+  { root, stays }: Able,
+  { slots }: { readonly slots: ReadonlyMap<LinkedSlot, string> },
+): boolean {
+  const names = new Map(stays.map(({ path, prefix }) => [remoteKey({ root, path }), prefix]));
+  const here = linked.slots.flatMap((slot): Stay[] => {
+    const prefix = names.get(slots.get(slot) ?? '');
+    return prefix === undefined ? [] : [{ path: slot.path, prefix }];
+  });
+  return new Meets(linked, here).isAlways;
 }
 
 /** Changes with the routes and the settings of all apps. */

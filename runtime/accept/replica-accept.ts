@@ -6,9 +6,15 @@ import type http from 'node:http';
 import type net from 'node:net';
 import timers from 'node:timers';
 import fastPath from '../fast-path/born-as-express.cjs';
+import type { Handler, Stacks } from '../link/routers.js';
 import type { Ending, ToHome, ToReplica } from '../messages.js';
+import { IncomingMessage, ServerResponse } from '../node-http.js';
 import { connectTo, idleConnections, Waiting } from './connections.js';
+import { FarRequests } from './far-requests.js';
+import { Gate, type GateOptions } from './gate.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
+import { Meets, type Stay } from './meets.js';
+import type { Begun } from './pipe-bytes.js';
 import { serverWith } from './server-settings.js';
 
 // As they were before start-up: the firewall stands before them later.
@@ -22,6 +28,8 @@ export type Listener = (...args: unknown[]) => void;
 export interface ReplicaAcceptOptions {
   /** What the server of this name calls for requests. */
   listenersOf(root: string): readonly Listener[];
+  /** What hangs below it. */
+  stacksOf(root: string): Stacks | null;
   readonly fastPath: boolean;
   /** Before each request. */
   begins(): void;
@@ -31,12 +39,19 @@ export interface ReplicaAcceptOptions {
 export class ReplicaAccept {
   readonly #options: ReplicaAcceptOptions;
   readonly #servers = new Map<string, Accepting>();
+  readonly #far = new Map<string, FarRequests>();
+  #effects = 0;
 
   constructor(options: ReplicaAcceptOptions) {
     this.#options = options;
   }
 
-  accept({ root, home, fd, open, settings }: Extract<ToReplica, { kind: 'accept' }>): void {
+  /** The outside has seen something of what runs here. */
+  hadEffect(): void {
+    this.#effects++;
+  }
+
+  accept({ root, home, fd, open, settings, isPart, stays }: Extract<ToReplica, { kind: 'accept' }>): void {
     const server = serverWith(settings);
     const tell: Tell = (state) => this.#options.send({ kind: 'accepts', home, ...state });
     const accepting = new Accepting(server, fd, open, tell);
@@ -48,7 +63,50 @@ export class ReplicaAccept {
     server.on('request', begins);
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
     if (this.#options.fastPath) fastPath.apply(server);
+    if (isPart) this.#open(server, accepting, root, home, stays);
     this.#servers.set(home, accepting);
+  }
+
+  answered(message: Extract<ToReplica, { kind: 'far-answer' }>): void {
+    this.#far.get(message.home)?.received(message);
+  }
+
+  /** Of what it calls, these have to run at home. */
+  #open(server: http.Server, accepting: Accepting, root: string, home: string, stays: readonly Stay[]): void {
+    const stacks = this.#options.stacksOf(root);
+    if (stacks === null) throw new Error(`${root} is not known here`);
+    const meets = new Meets(stacks, stays);
+    const far = new FarRequests({ server, home, send: (message) => this.#options.send(message) });
+    this.#far.set(home, far);
+    const gate = accepting.open({
+      server,
+      far,
+      mayMeet: (method, url) => meets.mayMeet(method, url),
+      effects: () => this.#effects,
+    });
+    // What passes others on is asked for these.
+    const isHomes = new Set(stays.flatMap(({ path, prefix }) => (prefix === null ? [path] : [])));
+    for (const slot of stacks.slots) {
+      if (isHomes.has(slot.path)) slot.replace(this.#guard(slot.fn, gate, home));
+    }
+  }
+
+  /** In the place of what has to run at home. That it is called at all was not to be expected: some code of the app's changes its routes. */
+  #guard(fn: Handler, gate: Gate, home: string): Handler {
+    const stop = (args: readonly unknown[]): void => {
+      const req = args.find((each) => each instanceof IncomingMessage);
+      const res = args.find((each) => each instanceof ServerResponse);
+      if (req === undefined || res === undefined) return;
+      const what = `${req.method} ${Reflect.get(req, 'originalUrl') ?? req.url}`;
+      gate.startAgain(req, res, (couldBe) => {
+        this.#options.send({ kind: 'astray', home, what, to: fn.name, isLost: !couldBe });
+        if (!couldBe) fail(req, res);
+      });
+    };
+    const guard = (...args: never[]): void => {
+      stop(args);
+    };
+    return Object.defineProperty(guard, 'length', { value: fn.length });
   }
 
   count({ home, ask }: Extract<ToReplica, { kind: 'count-accepted' }>): void {
@@ -64,6 +122,13 @@ export class ReplicaAccept {
       this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true, ask: null });
     else accepting.stop(connections);
   }
+}
+
+/** One clear error. */
+function fail({ socket }: IncomingMessage, res: ServerResponse): void {
+  if (res.headersSent) return void socket.destroy();
+  res.statusCode = 500;
+  res.end();
 }
 
 type Tell = (state: { requests: number; connections: number; isOver: boolean; ask: number | null }) => void;
@@ -82,6 +147,7 @@ class Accepting {
   #givesBack: NodeJS.Timeout | null = null;
   #isOver = false;
   #told = '';
+  #gate: Gate | null = null;
 
   constructor(server: http.Server, fd: number, open: Int32Array, tell: Tell) {
     this.#server = server;
@@ -97,12 +163,37 @@ class Accepting {
     });
   }
 
+  /** Some requests are for home. */
+  open(options: Pick<GateOptions, 'server' | 'far' | 'mayMeet' | 'effects'>): Gate {
+    const begins = (socket: net.Socket): void => this.#waiting.begins(socket);
+    const leaves = (socket: net.Socket, begun: Begun): void => this.#leave(socket, begun);
+    this.#gate = new Gate({ ...options, begins, leaves });
+    return this.#gate;
+  }
+
+  #leave(socket: net.Socket, begun: Begun): void {
+    const handle = handleOf(socket);
+    if (handle === null || this.#isLeaving(socket)) return;
+    this.#leaving.add(socket);
+    this.#port.send(handle, 'r', () => this.#left(socket), begun);
+  }
+
+  #isLeaving(socket: net.Socket): boolean {
+    return socket.destroyed || this.#leaving.has(socket);
+  }
+
+  #left(socket: net.Socket): void {
+    this.#leaving.delete(socket);
+    socket.destroy();
+  }
+
   #received(handle: Handle, what: Parcel): void {
     if (what === 'l') return this.#begin(handle);
     if (this.#ending !== null) return this.#tooLate(handle, what, this.#ending);
     const socket = connectTo(this.#server, handle);
     socket.once('close', () => void Atomics.sub(this.#open, 0, 1));
-    if (what === 'i') this.#waiting.add(socket);
+    if (what !== 'n') this.#waiting.add(socket, this.#gate !== null);
+    this.#gate?.watch(socket, /\d/.test(what) ? Number(what) : 0);
   }
 
   /** It knows its address by that; nobody listens here. */
@@ -145,13 +236,10 @@ class Accepting {
   #giveBack(): void {
     for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
       const handle = handleOf(socket);
-      if (handle === null || this.#leaving.has(socket)) continue;
+      if (handle === null || this.#isLeaving(socket)) continue;
       this.#leaving.add(socket);
       handle.readStop();
-      this.#port.send(handle, 'i', () => {
-        this.#leaving.delete(socket);
-        socket.destroy();
-      });
+      this.#port.send(handle, 'i', () => this.#left(socket));
     }
     this.#server.getConnections((_error, count) => {
       if (count === 0 && this.#server.listening) this.#server.close();

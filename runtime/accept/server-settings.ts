@@ -4,6 +4,7 @@
  *        another class, with listeners of its own for connections or upgrades, with a limit of connections.
  */
 import type { Server, ServerOptions } from 'node:http';
+import process from 'node:process';
 import fastPath from '../fast-path/born-as-express.cjs';
 import { http } from '../node-http.js';
 
@@ -25,7 +26,24 @@ const OWN = new Set([
 ]);
 /** Of these the app's listeners hear at home. */
 const HEARD_AT_HOME = new Set(['request', 'listening', 'close', 'error']);
+/** These as well, where home gets all requests that may come to one of them. */
+const HEARD_IN_PART = new Set(['upgrade', 'connect']);
 const CLASSES = ['IncomingMessage', 'ServerResponse'];
+
+/** Some requests of a connection may be served on one loop, some on another: nobody counts them, and nobody reads them otherwise than they are written. */
+export function canBeSplit(server: Server): boolean {
+  const isLenient =
+    Reflect.get(server, 'insecureHTTPParser') === true ||
+    LENIENT.test([process.env.NODE_OPTIONS, ...process.execArgv].join(' '));
+  return !((server.maxRequestsPerSocket ?? 0) > 0) && !isLenient;
+}
+
+const LENIENT = /--insecure-http-parser/;
+
+/** Requests that ask for another protocol are home's where somebody listens to them. */
+export function isForUpgrades(server: Server): boolean {
+  return [...HEARD_IN_PART].some((event) => server.listenerCount(event) > 0);
+}
 
 export function settingsOf(server: Server): ServerSettings | null {
   if (Object.getPrototypeOf(server) !== http.Server.prototype) return null;
@@ -45,7 +63,8 @@ export function settingsOf(server: Server): ServerSettings | null {
     if (found !== Reflect.get(http, symbol.description ?? '') && !fastPath.isOurs(found)) return null;
   }
   for (const event of server.eventNames()) {
-    if (!HEARD_AT_HOME.has(String(event)) && server.listenerCount(event) !== plain.listenerCount(event)) return null;
+    if (HEARD_AT_HOME.has(String(event)) || HEARD_IN_PART.has(String(event))) continue;
+    if (server.listenerCount(event) !== plain.listenerCount(event)) return null;
   }
   return settings;
 }

@@ -65,9 +65,11 @@ export interface App extends RequestListener {
   readonly locals: { [name: string]: unknown };
   use(handler: Handler): App;
   use(handler: ErrorHandler | App): App;
-  use(path: string, handler: Handler): App;
-  get(path: string, ...handlers: Handler[]): App;
+  use(path: string | readonly string[], handler: Handler | App): App;
+  get(path: string | RegExp | readonly string[], ...handlers: Handler[]): App;
   post(path: string, ...handlers: Handler[]): App;
+  put(path: string, ...handlers: Handler[]): App;
+  param(name: string, handler: Handler): App;
   all(path: string, ...handlers: Handler[]): App;
   set(name: string, value: unknown): App;
   enable(name: string): App;
@@ -78,7 +80,7 @@ export interface App extends RequestListener {
 export interface Express {
   (): App;
   json(options?: object): Handler;
-  Router(): App;
+  Router(options?: object): App;
 }
 
 const require = createRequire(import.meta.url);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import type { LinkReport } from '../../flx/link-report.js';
+import type { AcceptReport } from '../../runtime/report.js';
 import type { Fixture } from './fixture.js';
 import { cliPath } from './run-cli.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
@@ -27,6 +28,7 @@ export interface ReportJson {
   readonly decisions: readonly { readonly atMs: number; readonly what: string; readonly why: string }[];
   readonly aside: string | null;
   readonly link: LinkReport | null;
+  readonly accept: readonly AcceptReport[];
 }
 
 export interface ReportedFluxion {

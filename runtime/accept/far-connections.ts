@@ -1,0 +1,81 @@
+/**
+ * Home's part in requests that come by a replica's connections and have to be served at home: each of these connections has a socket here
+ * for as long as it lives, and home's server has a connection by it, which looks as if only these requests came on it.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type http from 'node:http';
+import net from 'node:net';
+import process from 'node:process';
+import type { ToHome, ToReplica } from '../messages.js';
+import { FarSocket } from './far-socket.js';
+
+const ANSWERED = 'http.server.response.finish';
+
+interface Loop {
+  readonly channel: { send(message: ToReplica): void };
+}
+
+type FarMessage = Extract<ToHome, { kind: 'far' }>;
+
+export class FarConnections {
+  readonly #server: http.Server;
+  /** Home's name of it. */
+  readonly #home: string;
+  readonly #byLoop = new Map<Loop, Map<number, FarSocket>>();
+  readonly #sends = new WeakMap<object, () => void>();
+  #count = 0;
+
+  constructor(server: http.Server, home: string) {
+    this.#server = server;
+    this.#home = home;
+  }
+
+  received(loop: Loop, message: FarMessage): void {
+    // What handlers throw is nobody's but the process's, and what else has come is still to be received.
+    process.nextTick(() => this.#receive(loop, message));
+  }
+
+  #receive(loop: Loop, { connection, what, bytes, peer }: FarMessage): void {
+    const known = this.#byLoop.get(loop)?.get(connection);
+    const socket = known ?? (peer === null ? undefined : this.#open(loop, connection, peer));
+    if (what === 'bytes') socket?.reads(bytes);
+    else if (what === 'wrote') socket?.wrote();
+    else if (what === 'end') socket?.ended();
+    else socket?.gone();
+  }
+
+  gone(loop: Loop): void {
+    for (const socket of [...(this.#byLoop.get(loop)?.values() ?? [])]) socket.gone();
+  }
+
+  #open(loop: Loop, connection: number, peer: NonNullable<FarMessage['peer']>): FarSocket {
+    const server = this.#server;
+    const highWaterMark: unknown = Reflect.get(server, 'highWaterMark');
+    const marks = { readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark };
+    const options = { allowHalfOpen: Reflect.get(server, 'allowHalfOpen') === true, ...marks };
+    const send = (what: Extract<ToReplica, { kind: 'far-answer' }>['what'], text: string): void =>
+      loop.channel.send({ kind: 'far-answer', home: this.#home, connection, what, bytes: text });
+    const socket = new FarSocket(options as net.SocketConstructorOpts, peer, send);
+    const sockets = this.#byLoop.get(loop) ?? new Map<number, FarSocket>();
+    this.#byLoop.set(loop, sockets.set(connection, socket));
+    this.#sends.set(socket, () => send('answered', ''));
+    if (this.#count++ === 0) subscribe(ANSWERED, this.#answered);
+    socket.once('close', () => {
+      sockets.delete(connection);
+      if (--this.#count === 0) unsubscribe(ANSWERED, this.#answered);
+    });
+    Reflect.set(socket, 'server', server);
+    server.emit('connection', socket);
+    return socket;
+  }
+
+  readonly #answered = (message: unknown): void => {
+    const socket: unknown = Reflect.get(Object(message), 'socket');
+    if (!(socket instanceof net.Socket)) return;
+    const tell = this.#sends.get(socket);
+    if (tell === undefined) return;
+    tell();
+    // How long it may wait for its next request is for the loop to say that has it. Node sets that when it has told of the answer.
+    process.nextTick(() => void (socket.destroyed || socket.setTimeout(0)));
+  };
+}

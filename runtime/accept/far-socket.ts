@@ -1,0 +1,106 @@
+/**
+ * Gives: at home, the socket of a connection that a replica has. To Node's server it is a socket like others: what comes on the
+ *        replica's one is read from it, as far as it is for home, and what is written to it is written there.
+ */
+import net from 'node:net';
+import type { FarAnswer } from '../messages.js';
+
+/** More than that is on the way, or waits there to be written: the writer has to wait. */
+const MOST_ON_THE_WAY = 65_536;
+
+export interface Peer {
+  readonly remote: object;
+  readonly local: object;
+}
+
+type Done = (error?: Error | null) => void;
+type Chunk = { readonly chunk: Buffer | string; readonly encoding: BufferEncoding };
+
+export class FarSocket extends net.Socket {
+  readonly #send: (what: FarAnswer, bytes: string) => void;
+  #read = 0;
+  #onTheWay = 0;
+  #waiting: Done | null = null;
+  #isGone = false;
+
+  constructor(
+    options: net.SocketConstructorOpts,
+    { remote, local }: Peer,
+    send: (what: FarAnswer, bytes: string) => void,
+  ) {
+    super(options);
+    this.#send = send;
+    // Where Node keeps them once it has asked.
+    Reflect.set(this, '_peername', remote);
+    Reflect.set(this, '_sockname', local);
+    Reflect.set(this, '_bytesDispatched', 0);
+    Object.defineProperty(this, 'pending', { value: false, configurable: true });
+    Object.defineProperty(this, 'bytesRead', { get: () => this.#read, configurable: true });
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer | string, encoding: BufferEncoding, done: Done): void {
+    this.#write(latin1(chunk, encoding), done);
+  }
+
+  override _writev(chunks: readonly Chunk[], done: Done): void {
+    this.#write(chunks.map(({ chunk, encoding }) => latin1(chunk, encoding)).join(''), done);
+  }
+
+  override _final(done: Done): void {
+    this.#send('end', '');
+    done();
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    if (!this.#isGone) this.#send('close', '');
+    this.#isGone = true;
+    super._destroy(error, done);
+  }
+
+  #write(bytes: string, done: Done): void {
+    this.#onTheWay += bytes.length;
+    Reflect.set(this, '_bytesDispatched', Number(Reflect.get(this, '_bytesDispatched')) + bytes.length);
+    const isMuch = this.#onTheWay > MOST_ON_THE_WAY;
+    this.#send(isMuch ? 'much' : 'bytes', bytes);
+    if (isMuch) this.#waiting = done;
+    else done();
+  }
+
+  // --- what is told of the real one ---------------------------------------------------------------------------------------
+
+  reads(bytes: string): void {
+    if (this.destroyed) return;
+    const refresh: unknown = Reflect.get(this, '_unrefTimer');
+    if (typeof refresh === 'function') Reflect.apply(refresh, this, []);
+    this.#read += bytes.length;
+    this.push(Buffer.from(bytes, 'latin1'));
+  }
+
+  /** All that was sent so far has been written. */
+  wrote(): void {
+    this.#onTheWay = 0;
+    const done = this.#waiting;
+    this.#waiting = null;
+    done?.();
+  }
+
+  ended(): void {
+    if (this.destroyed) return;
+    this.push(null);
+    this.read(0);
+  }
+
+  gone(): void {
+    this.#isGone = true;
+    this.destroy();
+  }
+}
+
+/** What crosses is text of one byte for each character: that costs least. */
+function latin1(chunk: Buffer | string, encoding: BufferEncoding): string {
+  if (typeof chunk !== 'string') return chunk.toString('latin1');
+  if (encoding === 'latin1' || encoding === 'binary') return chunk;
+  return Buffer.from(chunk, encoding).toString('latin1');
+}
