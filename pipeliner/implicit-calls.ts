@@ -21,6 +21,7 @@ export class ImplicitCalls {
   readonly #pipeline: Pipeline;
   readonly #isLasting: (id: TokenId) => boolean;
   readonly #changes: (variable: ValueId) => boolean;
+  #made: ReadonlyMap<FunctionId, readonly FunctionId[]> | null = null;
 
   constructor(pipeline: Pipeline, isLasting: (id: TokenId) => boolean, changes: (variable: ValueId) => boolean) {
     this.#pipeline = pipeline;
@@ -62,8 +63,28 @@ export class ImplicitCalls {
         else if (how === 'not' && next === fn && kind !== Effect.read && !this.#isOwn(id, maker)) how = 'itself';
       });
       for (const op of effects.ops.of(next)) for (const callee of effects.executes(op)) seen.add(callee);
+      // What it makes is what the user of the object gets (`get: (target, name) => (...args) => { … }`).
+      for (const made of this.#madeIn(next)) seen.add(made);
     }
     return how;
+  }
+
+  /** Functions that it makes, and that are called where nobody sees it. */
+  #madeIn(fn: FunctionId): readonly FunctionId[] {
+    this.#made ??= this.#findMade();
+    return this.#made.get(fn) ?? [];
+  }
+
+  #findMade(): ReadonlyMap<FunctionId, readonly FunctionId[]> {
+    const { facts, effects } = this.#pipeline;
+    const made = new Map<FunctionId, FunctionId[]>();
+    for (const { id, parent } of facts.functions) {
+      if (parent === -1 || !effects.isEntry(id)) continue;
+      const known = made.get(parent);
+      if (known === undefined) made.set(parent, [id]);
+      else known.push(id);
+    }
+    return made;
   }
 
   #unsettlesOthers(kind: number, id: RootId, fn: FunctionId, maker: FunctionId | null, value: ValueId): boolean {

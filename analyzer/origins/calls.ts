@@ -147,10 +147,12 @@ export class Calls {
   #boundTo(id: TokenId, receiver: ValueId, args: readonly ValueId[]): TokenId {
     const token = this.#tokens.get(id);
     if (token.kind !== 'bound') return this.#tokens.bound(id, receiver, args, false);
-    if (args.length === 0) return id;
+    // `promisify(db.get).bind(db)`: it had none.
+    const own = token.receiver === NOTHING ? receiver : token.receiver;
+    if (args.length === 0 && own === token.receiver) return id;
     return token.args.length > 4
       ? UNKNOWN
-      : this.#tokens.bound(token.target, token.receiver, [...token.args, ...args], token.promisified);
+      : this.#tokens.bound(token.target, own, [...token.args, ...args], token.promisified, token.stateful);
   }
 
   call(id: TokenId, view: CallView): void {

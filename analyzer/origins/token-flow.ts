@@ -11,7 +11,7 @@ import { ANY_PROPERTY, type AtomId, type Facts, NOTHING, type OpId, type ValueId
 import { IntList } from '../int-list.js';
 import type { Models, Shape } from '../models.js';
 import { IntSets } from '../sets.js';
-import { type TokenId, TokenTable, UNKNOWN } from '../tokens.js';
+import { everyRequest, type TokenId, TokenTable, UNKNOWN } from '../tokens.js';
 import type { Use } from './uses.js';
 import { WaitingUses } from './waiting-uses.js';
 
@@ -37,6 +37,9 @@ export class TokenFlow {
   #unknownSource: ValueId = NOTHING;
   #apply: (use: Use, token: TokenId) => void = () => {};
   #applyOp: (code: number, token: TokenId) => void = () => {};
+
+  /** Of types that have one instance for all: what the program makes, and values that requests lead to. */
+  readonly #ones = new Map<Shape, { readonly made: Set<TokenId>; readonly led: Set<ValueId> }>();
 
   constructor(facts: Facts, models: Models, budget: Budget) {
     this.facts = facts;
@@ -70,6 +73,22 @@ export class TokenFlow {
     // Strings and numbers are no objects to keep track of.
     if (shape.member?.is === 'fresh' && shape.member.call === undefined) return;
     this.add(value, this.tokens.external(shape, site));
+    if (this.models.typeThat(shape, isOne) !== null) this.#addOne(value, shape, site);
+  }
+
+  /** A request leads to the app that the program made (`req.app`): whoever has it from there has that one. */
+  #addOne(value: ValueId, shape: Shape, site: number): void {
+    let one = this.#ones.get(shape);
+    if (one === undefined) this.#ones.set(shape, (one = { made: new Set(), led: new Set() }));
+    if (site === everyRequest) {
+      one.led.add(value);
+      for (const token of one.made) this.add(value, token);
+      return;
+    }
+    const token = this.tokens.external(shape, site);
+    if (one.made.has(token)) return;
+    one.made.add(token);
+    for (const led of one.led) this.add(led, token);
   }
 
   edge(from: ValueId, to: ValueId): void {
@@ -210,4 +229,8 @@ export function isContainer(name: string): boolean {
     name === 'Object' ||
     name === 'Promise'
   );
+}
+
+function isOne({ one }: { readonly one?: boolean }): boolean {
+  return one === true;
 }
