@@ -7,9 +7,7 @@
  * Reads: Pipeline.
  * Gives: the effects of such code, and of what it calls.
  */
-
-import type { ValueId } from '../analyzer/facts.js';
-import { type FunctionId, NOTHING, Op, type OpId } from '../analyzer/facts.js';
+import { type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 
@@ -17,18 +15,46 @@ type Visit = (kind: number, root: RootId, fn: FunctionId, op: OpId, value: Value
 
 export function eachLateEffect(pipeline: Pipeline, visit: Visit): void {
   const { parts, effects } = pipeline;
-  const called = new Set<FunctionId>();
+  const called = new Called(pipeline);
   for (const { fn, segment } of parts.list[0]?.runs ?? []) {
     const late = lateOps(pipeline, fn, segment);
     if (late.size === 0) continue;
     effects.each(fn, (kind, root, op, at, value) => {
       if (late.has(at)) visit(kind, root, fn, op, value);
     });
-    for (const op of late) for (const callee of effects.executes(op)) called.add(callee);
+    for (const op of late) called.addBy(op);
   }
-  for (const fn of called) {
-    effects.each(fn, (kind, root, op, _at, value) => visit(kind, root, fn, op, value));
-    for (const op of effects.ops.of(fn)) for (const callee of effects.executes(op)) called.add(callee);
+  for (const fn of called.functions) {
+    effects.each(fn, (kind, root, op, _at, value) => {
+      if (!called.changesItsOwn(fn, root)) visit(kind, root, fn, op, value);
+    });
+    for (const op of effects.ops.of(fn)) called.addBy(op);
+  }
+}
+
+class Called {
+  readonly functions = new Set<FunctionId>();
+  readonly #pipeline: Pipeline;
+  /** Called otherwise than by `new`. */
+  readonly #onOthers = new Set<FunctionId>();
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline;
+  }
+
+  addBy(op: OpId): void {
+    const { facts, effects } = this.#pipeline;
+    const isNew = facts.kind.get(op) === Op.construct;
+    for (const callee of effects.executes(op)) {
+      this.functions.add(callee);
+      if (!isNew) this.#onOthers.add(callee);
+    }
+  }
+
+  /** What a constructor does to what it makes changes nothing that was there before. */
+  changesItsOwn(fn: FunctionId, root: RootId): boolean {
+    if (root < 0 || this.#onOthers.has(fn)) return false;
+    return this.#pipeline.effects.roots.get(root).base === 'this';
   }
 }
 
