@@ -186,6 +186,7 @@ class Summariser {
 
   #load(op: OpId, base: ValueId, to: ValueId, atom: number): void {
     this.#changes.readTooMany(op, base);
+    if (base === this.#values.fn.receiver) this.#changes.readUnknown(op, base);
     if (this.#changes.isEnvironment(base)) return;
     if (this.#facts.d.get(op) === 1) this.#changes.useUp(base, op);
     if (this.#changes.outlivesRequest(base, atom)) this.#changes.effect(Effect.stateful, -1, op, op);

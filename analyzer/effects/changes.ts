@@ -7,7 +7,7 @@
 import { ANY_PROPERTY, type Facts, NOTHING, type OpId, type ValueId } from '../facts.js';
 import type { Models } from '../models.js';
 import type { RootId } from '../roots.js';
-import { everyRequest, type TokenId } from '../tokens.js';
+import { everyRequest, type TokenId, UNKNOWN } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import type { EffectList } from './effect-list.js';
 import type { FunctionValues } from './function-values.js';
@@ -116,6 +116,12 @@ export class Changes {
   /** A value that may be more things than are told apart: what is read of it may be any state. */
   readTooMany(op: OpId, value: ValueId): void {
     if (this.#values.recording && this.#origins.tokensOf(value).length >= tooManyTokens)
+      this.#list.push(Effect.unknown, -1, op, op, NOTHING);
+  }
+
+  /** `this` of a function that was called without one. */
+  readUnknown(op: OpId, receiver: ValueId): void {
+    if (this.#values.recording && this.#origins.tokensOf(receiver).includes(UNKNOWN))
       this.#list.push(Effect.unknown, -1, op, op, NOTHING);
   }
 

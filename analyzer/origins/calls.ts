@@ -194,9 +194,15 @@ export class Calls {
     this.#passArguments(fn, view.args, view.spread);
     const isArrow = (fn.flags & FunctionFlag.arrow) !== 0;
     if (view.isNew) this.#construct(id, fn, view);
-    else if (!isArrow) this.#flow.edge(view.receiver, fn.receiver);
+    else if (!isArrow) this.#receive(fn, view.receiver);
     if (view.promisified) this.#givenValues.addPromise(view.op, view.to, NOTHING);
     else if (!view.isNew) this.#flow.edge(fn.result, view.to);
+  }
+
+  /** Without a receiver `this` is the global object, or what somebody has bound to it unseen. */
+  #receive(fn: FunctionFact, receiver: ValueId): void {
+    if (receiver === NOTHING) this.#flow.add(fn.receiver, UNKNOWN);
+    else this.#flow.edge(receiver, fn.receiver);
   }
 
   /** `super.method()`: what it does to each receiver is told apart as well. */
