@@ -24,11 +24,11 @@ export function eachLateEffect(pipeline: Pipeline, visit: Visit): void {
     });
     for (const op of late) called.addBy(op);
   }
+  for (const fn of called.functions) for (const op of effects.ops.of(fn)) called.addBy(op);
   for (const fn of called.functions) {
     effects.each(fn, (kind, root, op, _at, value) => {
       if (!called.changesItsOwn(fn, root)) visit(kind, root, fn, op, value);
     });
-    for (const op of effects.ops.of(fn)) called.addBy(op);
   }
 }
 
@@ -71,8 +71,9 @@ function lateOps({ facts, effects }: Pipeline, fn: FunctionId, segment: number):
   const [earliest] = awaits;
   if (earliest === undefined) return late;
   const loops = new Set(awaits.flatMap((op) => loopsAround(facts, facts.loop.get(op))));
+  const from = ops.indexOf(earliest);
   for (const [index, op] of ops.entries()) {
-    const isBehind = index > ops.indexOf(earliest);
+    const isBehind = index > from;
     if (isBehind || loopsAround(facts, facts.loop.get(op)).some((loop) => loops.has(loop))) late.add(op);
   }
   return late;
