@@ -45,9 +45,15 @@ export interface Component {
 }
 
 /** Strongly connected components, callees first (Tarjan's algorithm, with a stack of its own). */
-export function calleesFirst(facts: Facts, ops: OpsByFunction, origins: Origins): readonly Component[] {
+export function calleesFirst(
+  facts: Facts,
+  ops: OpsByFunction,
+  origins: Origins,
+  heldBy: (op: OpId) => readonly FunctionId[],
+): readonly Component[] {
   const count = facts.functions.length;
-  const callees = Array.from({ length: count }, (_, fn) => directCallees(ops.of(fn), origins));
+  const held = (op: OpId): readonly FunctionId[] => (isCall(facts.kind.get(op)) ? heldBy(op) : noCallees);
+  const callees = Array.from({ length: count }, (_, fn) => directCallees(ops.of(fn), origins, held));
   const index = new Int32Array(count).fill(-1);
   const low = new Int32Array(count);
   const onStack = new Uint8Array(count);
@@ -101,16 +107,22 @@ function popComponent(stack: FunctionId[], onStack: Uint8Array, root: FunctionId
   return component;
 }
 
-function directCallees(ops: Int32Array, origins: Origins): readonly FunctionId[] {
+function directCallees(
+  ops: Int32Array,
+  origins: Origins,
+  heldBy: (op: OpId) => readonly FunctionId[],
+): readonly FunctionId[] {
   let found: Set<FunctionId> | null = null;
   for (let index = 0; index < ops.length; index++) {
     const op = ops[index] as OpId;
     const callees = origins.calleesOf(op);
     const inPlace = origins.inPlaceOf(op);
-    if (callees.length + inPlace.length === 0) continue;
+    const held = heldBy(op);
+    if (callees.length + inPlace.length + held.length === 0) continue;
     found ??= new Set();
     for (const callee of callees) found.add(callee);
     for (const callee of inPlace) found.add(callee);
+    for (const callee of held) found.add(callee);
   }
   return found === null ? noCallees : [...found];
 }

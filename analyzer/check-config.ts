@@ -138,7 +138,7 @@ const mutated = where(
 );
 const kept = where('the index of an argument, or -1 for all', isCountOrAll);
 
-const SHORT_REFS = ['fresh', 'this', 'contents', 'copy', 'unknown'];
+const SHORT_REFS = ['fresh', 'this', 'contents', 'copy', 'iterator', 'unknown'];
 const ARGUMENT_REF = /^(?:argument|contents|result|results|bound argument|promisified argument) \d+$|^copy (?:-1|\d+)$/;
 const TYPE_REF = /^@?[\w$./-]+$/;
 
@@ -164,6 +164,8 @@ const packageName: Check = (value, spot) => {
   complain(spot, 'core modules are named without "node:"', `write '${value.slice('node:'.length)}'`);
 };
 
+const name = where('a name', (value) => typeof value === 'string');
+
 const rupture = object<Rupture>('an object with "kind" and "callback"', () => ({
   kind: required(oneOf('start', 'post', 'sync')),
   callback: required(callbackArgument),
@@ -174,12 +176,12 @@ const rupture = object<Rupture>('an object with "kind" and "callback"', () => ({
   label: optional(argumentIndex),
   mounts: optional(yesOrNo),
   thisIsReceiver: optional(yesOrNo),
+  thisIsResult: optional(yesOrNo),
+  within: optional(name),
+  runBy: optional(name),
 }));
 
-const names = list(
-  'a list of names',
-  where('a name', (value) => typeof value === 'string'),
-);
+const names = list('a list of names', name);
 const statefulWith: Check = object<NonNullable<Call['statefulWith']>>(
   'an object with `installed` and `options`',
   () => ({
@@ -204,6 +206,9 @@ const call = object<Call>('an object that says what the call does', () => ({
   stateful: optional(yesOrNo),
   statefulWith: optional(statefulWith),
   connects: optional(yesOrNo),
+  data: optional(yesOrNo),
+  runs: optional(name),
+  failsLive: optional(yesOrNo),
   shared: optional(yesOrNo),
 }));
 
@@ -213,6 +218,7 @@ const member: Check = object<Member>('an object that describes a value', () => (
   construct: optional(call),
   members: optional(record('an object with a field for each member', member)),
   others: optional(call),
+  runBy: optional(name),
 }));
 
 const eventModel = object<EventModel>('an object that says what listeners get', () => ({
@@ -235,6 +241,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   label: optional(argumentIndex),
   others: optional(call),
   computed: optional(call),
+  ordered: optional(yesOrNo),
   travels: optional(oneOf('clone', 'bridge')),
   reply: optional(yesOrNo),
   perRequest: optional(yesOrNo),

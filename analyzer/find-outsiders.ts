@@ -45,7 +45,7 @@ function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit)
   if (atom === ANY_PROPERTY ? !isNew : !isCalledByLanguage(facts.atomName(atom))) return;
   for (const id of origins.tokensOf(facts.b.get(op))) {
     const fn = origins.tokens.functionOf(id);
-    if (fn === null || !isWritten(facts, fn, facts.position.get(op))) continue;
+    if (fn === null || (atom === ANY_PROPERTY && !isWritten(facts, fn, facts.position.get(op)))) continue;
     const holder = facts.a.get(op);
     implicit.push({ fn, holder, maker: null });
     if (atom === ANY_PROPERTY || !isIterator(facts.atomName(atom))) continue;

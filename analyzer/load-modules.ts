@@ -18,7 +18,7 @@ import {
   tooDeep,
 } from '../diagnostics/catalogue.js';
 import type { Diagnostic, Report } from '../diagnostics/types.js';
-import { Facts, type ModuleFact, NOTHING, Op, type ValueId } from './facts.js';
+import { ANY_PROPERTY, Facts, type ModuleFact, NOTHING, Op, type ValueId } from './facts.js';
 import { findLentPackages } from './find-lent-packages.js';
 import { listCandidates } from './list-candidates.js';
 import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
@@ -120,6 +120,8 @@ class Loader {
   readonly #modules = new Map<string, LoweredModule | null>();
   readonly #order: LoweredModule[] = [];
   readonly #externals: External[] = [];
+  /** What JSON files hold. */
+  readonly #data = new Map<string, ValueId>();
   readonly #unloaded: Unloaded[] = [];
   readonly #aliases = new Map<ValueId, ValueId>();
   readonly #folders = new Set<string>();
@@ -373,13 +375,7 @@ class Loader {
   #linkUnanalysed(module: LoweredModule, load: LoadRequest, file: string): void {
     if (load.value === NOTHING) return;
     if (this.#resolver.moduleKind(file) === 'json') {
-      this.#facts.seeds.push({
-        kind: 'object',
-        value: load.value,
-        type: 'Object',
-        start: load.start,
-        fn: module.fact.top,
-      });
+      this.#copy(module, this.#dataOf(module, load, file), load.value);
     } else {
       this.#unloaded.push({
         value: load.value,
@@ -389,6 +385,17 @@ class Loader {
         diagnostic: moduleSkipped(this.#span(module, load), load.specifier, 'it is not analysed'),
       });
     }
+  }
+
+  /** One object for all who load the file; whatever is in it is taken for the whole. */
+  #dataOf(module: LoweredModule, load: LoadRequest, file: string): ValueId {
+    let value = this.#data.get(file);
+    if (value === undefined) {
+      this.#data.set(file, (value = this.#facts.newValue()));
+      this.#facts.seeds.push({ kind: 'object', value, type: 'Object', start: load.start, fn: module.fact.top });
+      this.#op(module, Op.store, value, value, ANY_PROPERTY, 1);
+    }
+    return value;
   }
 
   #unknown(module: LoweredModule, load: LoadRequest, diagnostic: Diagnostic): void {

@@ -17,7 +17,7 @@ export interface Shape {
 }
 
 export type Ref =
-  | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'unknown' }
+  | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
   | {
       readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified';
       readonly index: number;
@@ -80,6 +80,19 @@ export class Models {
       return MAKES_MIDDLEWARE.test(calls) && !REMEMBERS.test(calls);
     };
     return [...this.#packages.values()].filter(isRepeatable).map(({ name }) => name);
+  }
+
+  /** Packages whose clients have one connection each. */
+  ordered(): readonly string[] {
+    const isOrdered = ({ types }: PackageModel): boolean =>
+      Object.values(types ?? {}).some(({ ordered }) => ordered === true);
+    const owners = new Set([...this.#packages.values()].filter(isOrdered).map(({ name }) => name));
+    // Others make clients of these types.
+    const makes = (model: PackageModel): boolean =>
+      [...owners].some((owner) => JSON.stringify(model.module).includes(`"${owner}.Client"`));
+    return [...this.#packages.values()]
+      .filter((model) => owners.has(model.name) || makes(model))
+      .map(({ name }) => name);
   }
 
   /** It makes functions that call what they were made of, and nothing else. */
@@ -302,6 +315,7 @@ function parseRef(text: string): Ref {
   switch (word) {
     case 'fresh':
     case 'this':
+    case 'iterator':
     case 'unknown':
       return { kind: word };
     case 'contents':

@@ -21,6 +21,7 @@ import { EffectList } from './effects/effect-list.js';
 import { FunctionValues } from './effects/function-values.js';
 import { Effect } from './effects/kinds.js';
 import { OutsideEffects } from './effects/outside-calls.js';
+import { findPatches } from './effects/patches.js';
 import { Summary } from './effects/summary.js';
 import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from './facts.js';
 import type { Ruptures } from './find-rupture-points.js';
@@ -104,7 +105,8 @@ class Summariser {
   }
 
   run(): void {
-    for (const { functions, isCircle } of calleesFirst(this.#facts, this.#ops, this.#origins)) {
+    const heldBy = (op: OpId): readonly FunctionId[] => this.#outsideEffects.heldCode.of(op);
+    for (const { functions, isCircle } of calleesFirst(this.#facts, this.#ops, this.#origins, heldBy)) {
       for (const fn of functions) this.#callEffects.summaries.set(fn, new Summary());
       // Each round can only add; a circle settles within a few.
       for (let round = 0; isCircle && round < 40; round++) {
@@ -185,6 +187,7 @@ class Summariser {
   #load(op: OpId, base: ValueId, to: ValueId, atom: number): void {
     this.#changes.readTooMany(op, base);
     if (this.#changes.isEnvironment(base)) return;
+    if (this.#facts.d.get(op) === 1) this.#changes.useUp(base, op);
     if (this.#changes.outlivesRequest(base, atom)) this.#changes.effect(Effect.stateful, -1, op, op);
     for (const root of this.#values.selfOf(base)) {
       const within =
@@ -214,6 +217,7 @@ class Summariser {
     }
     if (!isNew && base !== this.#values.fn.receiver) this.#changes.changeObject(Effect.mutate, base, op, op);
     if (value === NOTHING) return;
+    this.#outsideEffects.storeOutside(op, base, value, atom);
     this.#values.addInner(base, this.#values.selfOf(value));
     this.#values.addInner(base, this.#values.innerOf(value));
     this.#values.link(value, deep);
@@ -232,11 +236,13 @@ function findEntries(facts: Facts, origins: Origins, ruptures: Ruptures): Uint8A
   const entries = new Uint8Array(facts.functions.length).fill(1);
   for (let op = 0; op < facts.kind.length; op++) {
     const callees = origins.calleesOf(op);
-    if (callees.length > 0) for (const callee of callees) entries[callee] = 0;
+    // Who calls nobody but itself is called by others (`stream.write = function () { write.call(this) }`).
+    for (const callee of callees) if (callee !== facts.owner.get(op)) entries[callee] = 0;
     const inPlace = origins.inPlaceOf(op);
     if (inPlace.length > 0) for (const callee of inPlace) entries[callee] = 0;
   }
   for (const point of ruptures.points) for (const { fn } of point.callbacks) entries[fn] = 1;
   for (const fn of origins.escaped) entries[fn] = 1;
+  for (const fn of findPatches(facts, origins)) entries[fn] = 1;
   return entries;
 }

@@ -188,8 +188,10 @@ class Solver {
         return this.#seeds.passGuard(token, use);
       case 'inherit':
         return this.#outsideCalls.inherit(token, use.to);
+      case 'pass':
+        return this.#givenValues.pass(token, use.to);
       case 'throw':
-        return this.#outsideCalls.throw(token);
+        return this.#outsideCalls.throw(token, use.op);
       case 'await':
         return this.#givenValues.await(token, use.to);
       case 'bind':

@@ -177,6 +177,11 @@ export interface LinkFacts {
   readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
   readonly passes: readonly Passes[];
+  /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
+  readonly brings: readonly Brings[];
+  readonly order: Order;
+  /** Packages that hold a function of the app which changes something. */
+  readonly holds: readonly Holds[];
   /** Fluxions of which the running app can tell more, and the variables that say it. */
   readonly open: readonly OpenFluxion[];
   /** Classes of which it can tell what their fields hold. */
@@ -212,7 +217,31 @@ export const noLinkFacts: LinkFacts = {
   open: [],
   openClasses: [],
   closures: [],
+  brings: [],
+  order: { packages: [], isLoose: false, asking: [] },
+  holds: [],
 };
+
+export interface Holds {
+  readonly package: string;
+  readonly at: Place;
+}
+
+/** What is asked of packages that have one connection, on which all is done in the order in which it was asked. */
+export interface Order {
+  readonly packages: readonly string[];
+  /** Something is asked for a request, and nobody waits for the answer. */
+  readonly isLoose: boolean;
+  /** Functions that reply (`calls`), and ask (`noticed`). */
+  readonly asking: readonly Passing[];
+}
+
+export interface Brings {
+  readonly fluxion: FluxionId;
+  readonly what: string;
+  /** It calls this, whose errors hold live objects. */
+  readonly isError: boolean;
+}
 
 /** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */
 export interface Passes {

@@ -2,7 +2,7 @@
  * The types of JavaScript's own values, and what a method of theirs does when only its name is known.
  *
  * A regular expression remembers where it stopped if its flags have `g` or `y`; then `test` and `exec` change it. A
- * literal without these flags is a `RegExp`, everything else a `StatefulRegExp`.
+ * literal without these flags is a `RegExp`, one with `y` a `StickyRegExp`, everything else a `StatefulRegExp`.
  * `call`, `apply` and `bind` are missing: they do what their receiver does.
  */
 import type { Members } from './build.js';
@@ -30,6 +30,20 @@ const folding: Call = {
   returns: FOLDED,
 };
 
+const ITERATED: Members = pure('entries keys values @@iterator', 'iterator');
+
+/** Whoever takes something from it leaves less for the next. */
+const ITERATOR: Members = {
+  ...mutating('next return throw', { keeps: [0], returns: 'contents' }),
+  ...mutating('take drop @@iterator', { returns: 'this' }),
+  ...mutating('toArray', { returns: 'copy' }),
+  ...syncCallback('forEach every some', ELEMENT, { mutates: ['this'] }),
+  ...syncCallback('find', ELEMENT, { mutates: ['this'], returns: 'contents' }),
+  ...syncCallback('filter', ELEMENT, { mutates: ['this'], returns: 'copy' }),
+  ...syncCallback('map flatMap', ELEMENT, { mutates: ['this'], returns: 'results 0' }),
+  reduce: { call: { ...folding, mutates: ['this'] } },
+};
+
 const ARRAY: Members = {
   ...mutating('push unshift', { keeps: [-1] }),
   ...mutating('pop shift', { returns: 'contents' }),
@@ -38,7 +52,8 @@ const ARRAY: Members = {
   ...chained('copyWithin reverse', { keeps: [] }),
   sort: { call: { ruptures: [sync(0, ['contents', 'contents'])], returns: 'this', mutates: ['this'] } },
   ...pure('at', 'contents'),
-  ...pure('slice flat toReversed entries keys values', 'copy'),
+  ...pure('slice flat toReversed', 'copy'),
+  ...ITERATED,
   ...pure('concat toSpliced with', 'copy | copy -1'),
   toSorted: { call: { ruptures: [sync(0, ['contents', 'contents'])], returns: 'copy' } },
   ...pure('includes indexOf lastIndexOf join toString toLocaleString'),
@@ -53,10 +68,11 @@ const ARRAY: Members = {
 
 const STRING: Members = {
   ...pure(`at charAt charCodeAt codePointAt concat endsWith includes indexOf isWellFormed lastIndexOf localeCompare match
-    matchAll normalize padEnd padStart repeat search slice startsWith substr substring toLocaleLowerCase
+    normalize padEnd padStart repeat search slice startsWith substr substring toLocaleLowerCase
     toLocaleUpperCase toLowerCase toString toUpperCase toWellFormed trim trimEnd trimLeft trimRight trimStart valueOf
     anchor link`),
   ...pure('split', 'Array'),
+  ...pure('matchAll @@iterator', 'Iterator'),
   replace: { call: { ruptures: [sync(1, ['fresh', 'fresh', 'fresh', 'fresh', 'fresh', 'fresh'])], returns: 'fresh' } },
   replaceAll: {
     call: { ruptures: [sync(1, ['fresh', 'fresh', 'fresh', 'fresh', 'fresh', 'fresh'])], returns: 'fresh' },
@@ -69,7 +85,7 @@ const MAP: Members = {
   ...pure('has'),
   ...chained('set'),
   ...mutating('delete clear'),
-  ...pure('entries keys values', 'copy'),
+  ...ITERATED,
   ...syncCallback('forEach', ['contents', 'contents', 'this']),
   ...constants('size'),
 };
@@ -78,7 +94,8 @@ const SET: Members = {
   ...pure('has isDisjointFrom isSubsetOf isSupersetOf'),
   ...chained('add'),
   ...mutating('delete clear'),
-  ...pure('entries keys values intersection difference', 'copy'),
+  ...ITERATED,
+  ...pure('intersection difference', 'copy'),
   ...pure('union symmetricDifference', 'copy | copy 0'),
   ...syncCallback('forEach', ['contents', 'contents', 'this']),
   ...constants('size'),
@@ -115,7 +132,8 @@ const OBJECT: Members = {
 };
 
 const TYPED_ARRAY: Members = {
-  ...pure('at includes indexOf join lastIndexOf toLocaleString toString entries keys values'),
+  ...pure('at includes indexOf join lastIndexOf toLocaleString toString'),
+  ...ITERATED,
   ...pure('slice toReversed with', 'TypedArray'),
   // Another view of the same memory.
   ...pure('subarray', 'this'),
@@ -167,7 +185,8 @@ const DATA_VIEW: Members = {
 
 const SEARCH_PARAMS: Members = {
   ...mutating('append delete set sort'),
-  ...pure('get getAll has toString entries keys values'),
+  ...pure('get getAll has toString'),
+  ...ITERATED,
   ...syncCallback('forEach', ['fresh', 'fresh', 'this']),
   ...constants('size'),
 };
@@ -212,11 +231,14 @@ const TYPES = {
   Date: clonable(DATE),
   RegExp: clonable(REGEXP),
   StatefulRegExp: { extends: 'RegExp', travels: 'clone', members: mutating('test exec') },
+  /** What it is given to begins where it stopped: `replace`, `match`. */
+  StickyRegExp: { extends: 'StatefulRegExp', travels: 'clone', members: {} },
   Promise: plain(PROMISE),
   PromiseWithResolvers: plain({ promise: { is: 'Promise' }, resolve: { is: 'Resolver' }, reject: { is: 'Resolver' } }),
   /** `resolve` and `reject` of a promise: what waits for the promise runs later. */
   Resolver: { members: {}, call: { returns: 'fresh', mutates: ['this'], keeps: [0] } },
   Error: clonable({ ...pure('toString'), ...constants('name message stack code'), ...values('cause errors') }),
+  Iterator: plain(ITERATOR),
   Generator: plain({ ...mutating('next return throw', { keeps: [0], returns: 'contents' }) }),
   TypedArray: clonable(TYPED_ARRAY),
   Buffer: { extends: 'TypedArray', travels: 'clone', members: BUFFER },

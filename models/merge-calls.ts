@@ -22,6 +22,7 @@ export function mergeCalls(a: Call, b: Call): Call {
     ...((a.promiseWithoutCallback || b.promiseWithoutCallback) && { promiseWithoutCallback: true }),
     ...((a.stateful || b.stateful) && { stateful: true }),
     ...((a.shared || b.shared) && { shared: true }),
+    ...((a.failsLive || b.failsLive) && { failsLive: true }),
     // Safe to repeat only if both are.
     ...(a.connects && b.connects && { connects: true }),
   };

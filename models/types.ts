@@ -8,7 +8,8 @@
  * What a model does not say is unknown: a member that is not listed, a call without `returns`, a callback parameter
  * beyond `params`. Of a call that is described, everything that its keys do not say does not happen: `{ returns:
  * 'fresh' }` is a pure function. But a function among the arguments, or inside one of them, that no entry of `ruptures`
- * describes may be called at any time, with unknown arguments (`axios.get(url, { validateStatus: fn })`).
+ * describes may be called at any time, with unknown arguments (`axios.get(url, { validateStatus: fn })`), and whoever
+ * calls something of the package that holds it is taken to call it (`z.string().refine(fn)`, then `schema.parse(x)`).
  *
  * The receiver (`this`) of a module's own member is the module: what changes it concerns everybody who uses the package.
  */
@@ -29,6 +30,8 @@ export type ValueRef =
   | 'contents'
   /** a new container with the receiver's contents in it (`list.slice()`) */
   | 'copy'
+  /** the same, which is used up by whoever goes through it (`map.values()`) */
+  | 'iterator'
   /** argument n itself: `argument 0` */
   | `argument ${number}`
   /** something that argument n holds (`_.head(list)`) */
@@ -70,6 +73,12 @@ export interface Rupture {
   readonly mounts?: boolean;
   /** The callback's `this` is the receiver. */
   readonly thisIsReceiver?: boolean;
+  /** The callback's `this` is what the call gives. */
+  readonly thisIsResult?: boolean;
+  /** Of `sync`: the callback is what the argument holds under this name (`new Transform({ transform() {} })`); `*`, under any. */
+  readonly within?: string;
+  /** Of `sync`: the callback is run not by this call, but by calls that run this (`Call.runs`). */
+  readonly runBy?: string;
 }
 
 export interface Call {
@@ -97,6 +106,12 @@ export interface Call {
   /** What it gives, when called again at the start-up of a replica, serves as well as home's (a lazy pool, a client, a
    *  middleware without memory). */
   readonly connects?: boolean;
+  /** Its arguments are data: of functions inside them none is called, other than those that the language calls (`toJSON`). */
+  readonly data?: boolean;
+  /** It runs the functions that were given elsewhere to be run by calls that say so (`runBy`): templates call what `app.locals` has. */
+  readonly runs?: string;
+  /** Its errors hold live objects, which no message carries. */
+  readonly failsLive?: boolean;
   /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. */
   readonly shared?: boolean;
 }
@@ -109,6 +124,8 @@ export interface Member {
   readonly members?: { readonly [name: string]: Member };
   /** What members that are not listed do; without it they are unknown. */
   readonly others?: Call;
+  /** Functions that are put here are run as part of calls that run this (`Call.runs`). */
+  readonly runBy?: string;
 }
 
 /** What the listeners of one event get; refines `on`, `once` and their like of `events.EventEmitter`. */
@@ -148,6 +165,8 @@ export interface TypeModel {
   readonly travels?: 'clone' | 'bridge';
   /** Bound to the connection of one request: who uses it acts on the reply. */
   readonly reply?: boolean;
+  /** It has one connection, over which all is done in the order in which it was asked. */
+  readonly ordered?: boolean;
   /** Belongs to one request. */
   readonly perRequest?: boolean;
   /** A request leads to it, and it outlives the request (`req.socket`): what the program keeps on it stays where it is. */

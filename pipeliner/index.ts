@@ -9,8 +9,12 @@ import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { FluxionProgram, Unresolved } from '../flx/program.js';
 import { chooseCuts } from './choose-cuts.js';
 import { decideState } from './decide-state.js';
+import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
+import { findHampered } from './find-hampered.js';
+import { findHeld } from './find-held.js';
 import { findOpen } from './find-open.js';
+import { findOrder } from './find-order.js';
 import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
 import { listCaptures } from './list-captures.js';
@@ -43,7 +47,10 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
   const names = nameFluxions(facts, parts.list);
   const messages = new Messages(facts, parts.list, state, decisions);
   const folds = foldPackages(pipeline);
-  const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names, folds });
+  const connectsOf = findConnects(pipeline);
+  const speaks = (part: Part): boolean => [part, ...folds.within(part)].some((each) => connectsOf(each).length > 0);
+  const hampered = findHampered(pipeline, messages, speaks);
+  const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names, folds, hampered });
   if (pipeline.budget.isGivenUp) return null;
   return {
     facts,
@@ -60,7 +67,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
-    link: listLinkFacts(pipeline, names, folds, placed, flows),
+    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows),
   };
 }
 
@@ -78,12 +85,13 @@ function listLinkFacts(
   names: ReadonlyMap<PartId, string>,
   folds: Folds,
   placed: ReadonlyMap<PartId, Placed>,
+  connectsOf: (part: Part) => readonly string[],
+  speaks: (part: Part) => boolean,
   flows: Flows,
 ): FluxionProgram['link'] {
   const { models, graph, parts, origins } = pipeline;
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
   const open = findOpen(pipeline, flows, ({ id }) => placed.get(id));
-  const connectsOf = findConnects(pipeline);
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
   return {
     connects: fluxions.flatMap((part) => {
@@ -93,6 +101,9 @@ function listLinkFacts(
     repeatable: models.repeatable(),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     passes: listPasses(pipeline, names, folds, placed),
+    order: findOrder(pipeline, flows),
+    holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
+    brings: listBrought(pipeline, names, folds, speaks),
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))
       .map(([part, variables]) => ({ fluxion: nameOf({ names }, part.id), variables })),
@@ -108,6 +119,21 @@ function listLinkFacts(
       return copy === undefined ? [] : [{ fluxion: nameOf({ names }, part.id), at: copy.at, index: copy.index }];
     }),
   };
+}
+
+function listBrought(
+  pipeline: Pipeline,
+  names: ReadonlyMap<PartId, string>,
+  folds: Folds,
+  speaks: (part: Part) => boolean,
+): FluxionProgram['link']['brings'] {
+  const broughtBy = findBrought(pipeline, speaks);
+  return pipeline.parts.list.flatMap((part) => {
+    if (folds.isFolded(part.id)) return [];
+    const found = [part, ...folds.within(part)].flatMap((each) => broughtBy(each) ?? []);
+    const [worst] = [...found.filter(({ isError }) => isError), ...found];
+    return worst === undefined ? [] : [{ fluxion: nameOf({ names }, part.id), ...worst }];
+  });
 }
 
 function listPasses(

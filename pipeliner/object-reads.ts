@@ -68,9 +68,21 @@ export class ObjectReads {
       if (!looksAtObjects(kind)) continue;
       this.#eachOperand(op, kind, look);
       if (kind === Op.load) for (const value of this.#takenFromRequest(op)) add(op, this.#changing(value));
+      if (isCall(kind)) for (const value of this.#boundTo(op)) add(op, this.#changing(value));
       if (this.#hasAll(op)) add(op, this.#changingInRequests());
     }
     return found ?? noReads;
+  }
+
+  /** `const has = set.has.bind(set)`: whoever calls it looks at the set. */
+  #boundTo(op: OpId): readonly ValueId[] {
+    const { origins } = this.#pipeline;
+    let found: ValueId[] | null = null;
+    for (const id of origins.calleeTokens(op)) {
+      const token = origins.tokens.get(id);
+      if (token.kind === 'bound') (found ??= []).push(token.receiver, ...token.args);
+    }
+    return found === null ? none : found.filter((value) => value !== 0);
   }
 
   /** Calls `look` with the values whose contents the op looks at, or hands on. */

@@ -47,6 +47,7 @@ import type { Diagnostic } from '../diagnostics/types.js';
 import type { Place, Placement, Reason } from '../flx/program.js';
 import { type Cell, type Group, type State, Use } from './cells.js';
 import type { Decision } from './decide-state.js';
+import type { Hampered } from './find-hampered.js';
 import type { Flows } from './flows.js';
 import type { Folds } from './fold-packages.js';
 import { LateLoads } from './late-loads.js';
@@ -65,6 +66,7 @@ export interface PlacingInput {
   readonly messages: Messages;
   readonly names: ReadonlyMap<PartId, string>;
   readonly folds: Folds;
+  readonly hampered: readonly Hampered[];
 }
 
 export function placeFluxions(input: PlacingInput): ReadonlyMap<PartId, Placed> {
@@ -413,6 +415,7 @@ class Placer {
       for (const bond of this.#bonds)
         if (this.#pull(bond.left, bond.right, bond.name) || this.#pull(bond.right, bond.left, bond.name))
           changed = true;
+      for (const { from, to, name } of this.#input.hampered) if (this.#pull(from, to, name)) changed = true;
     }
   }
 

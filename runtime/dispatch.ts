@@ -63,7 +63,7 @@ interface Run {
 interface Kept {
   readonly parts: ExchangeParts;
   readonly replica: Replica;
-  readonly state: FluxionState;
+  readonly work: Work;
 }
 
 export type Offer = 'away' | 'home' | 'full';
@@ -156,7 +156,7 @@ export class Dispatcher {
         const replica = this.#pick(work);
         if (replica === 'full' || replica === 'later') break;
         this.#waiting.delete(work);
-        if (replica === null) work.runHere();
+        if (replica === null) runHere(work);
         else this.#send(replica, work);
       }
     } finally {
@@ -222,7 +222,7 @@ export class Dispatcher {
       run.exchange?.restore();
       // What is wrong with the request itself says nothing of the next one.
       if (error.path !== 'req') this.keepHome(work.state, namedPath(error.path, work.state.fluxion.message), error.why);
-      work.runHere();
+      runHere(work);
     }
   }
 
@@ -275,7 +275,7 @@ export class Dispatcher {
     this.keepHome(run.work.state, what, why);
     this.#forget(run);
     if (run.work.parts !== null) this.#options.counts.request(run.work.parts.req, 'home');
-    if (untouched && !run.hasEffect) run.work.runHere();
+    if (untouched && !run.hasEffect) runHere(run.work);
     else this.#fail(run.work, `${what} cannot travel: ${why}`);
   }
 
@@ -295,7 +295,7 @@ export class Dispatcher {
     const what = req === undefined ? 'a message' : `${req.method} ${req.url}`;
     const place = `"${id}" (${module}:${line})`;
     this.#options.log.error(`${what}: the answer was lost, and it is not safe to run ${place} again: ${why}`);
-    work.failed(why);
+    work.scope.runInAsyncScope(() => work.failed(why));
   }
 
   // --- what comes back ------------------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ export class Dispatcher {
 
   #toExchange(replica: Replica, message: Extract<ToHome, { readonly id: RunId }>): void {
     const run = this.#runs.get(message.id) ?? this.#late.get(message.id);
-    if (run !== undefined) return run.exchange?.receive(message);
+    if (run !== undefined) return run.work.scope.runInAsyncScope(() => run.exchange?.receive(message));
     const lost = lostConclusion(message);
     if (lost !== null) this.#options.log.error(`${replica.id}: too late, its request has long been answered: ${lost}`);
   }
@@ -362,9 +362,20 @@ export class Dispatcher {
 
   /** What called it is over, so it cannot be run again at home from its beginning. */
   #lost(replica: Replica, { to, what, why, cause }: Extract<ToHome, { kind: 'lost' }>): void {
-    const state = cause === null ? undefined : (this.#runs.get(cause)?.work.state ?? this.#kept.get(cause)?.state);
+    const state = cause === null ? undefined : this.#workOf(cause)?.state;
     this.#options.log.error(`${replica.id}: "${to}" was not run, as ${what} cannot travel: ${why}`);
     if (state !== undefined) this.keepHome(state, what, why);
+  }
+
+  #workOf(id: RunId): Work | undefined {
+    return (this.#runs.get(id) ?? this.#kept.get(id))?.work;
+  }
+
+  /** Runs for a replica what one of its runs goes on with here. */
+  within<T>({ exchanges, cause }: RunMessage, call: () => T): T {
+    const ids = cause === null ? exchanges : [...exchanges, cause];
+    const work = ids.map((id) => this.#workOf(id)).find((each) => each !== undefined);
+    return work === undefined ? call() : work.scope.runInAsyncScope(call);
   }
 
   countHere(state: FluxionState, call: () => unknown): unknown {
@@ -417,7 +428,7 @@ export class Dispatcher {
     if (run.isHarmless) replica.harmless--;
     // From what is wholly free no message goes to an owner.
     if (exchange !== null && this.#options.keepsParts && !run.work.state.fluxion.whole)
-      this.#kept.set(run.id, { parts: exchange.side, replica, state: run.work.state });
+      this.#kept.set(run.id, { parts: exchange.side, replica, work: run.work });
     return true;
   }
 
@@ -452,4 +463,8 @@ export class Dispatcher {
     work.state.count.reruns++;
     this.#suspects.push(work);
   }
+}
+
+function runHere(work: Work): void {
+  work.scope.runInAsyncScope(() => work.runHere());
 }

@@ -315,7 +315,7 @@ class Engine {
     return this.#pool;
   }
 
-  async #setup(): Promise<Omit<ReplicaSetup, 'id'>> {
+  async #setup(): Promise<Omit<ReplicaSetup, 'id' | 'connects'>> {
     const { prepared, recorder } = this.#context;
     if (prepared === null || recorder === null) throw new Error('the program was not compiled');
     const lift = await this.#lifting;

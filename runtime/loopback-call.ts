@@ -266,7 +266,7 @@ class LoopbackCall {
   }
 }
 
-/** What both sides have: Express apps, routers and routes, and what was handed over as it is. */
+/** What both sides have: Express apps, routers and routes, errors that the program may hold, and what was handed over as it is. */
 class Things {
   readonly #things: unknown[] = [];
 
@@ -276,7 +276,7 @@ class Things {
   }
 
   nameOf(thing: object): string | undefined {
-    return hasStack(thing) || isRoute(thing) ? this.keep(thing) : undefined;
+    return hasStack(thing) || isRoute(thing) || types.isNativeError(thing) ? this.keep(thing) : undefined;
   }
 
   /** Its type says object; a value that was kept may be any. */

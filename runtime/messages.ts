@@ -35,6 +35,8 @@ export interface ReplicaSetup {
   /** It may have to serve whole connections. */
   readonly accepts: boolean;
   readonly fastPath: boolean;
+  /** Packages that connect while the app starts do so there. */
+  readonly connects: boolean;
 }
 
 /** The first that a thread says, and the last before it can be given work or has to end. */
@@ -50,7 +52,8 @@ export type ReplicaStarted =
       readonly misses: readonly string[];
     }
   /** Start-up went a way here that home's did not go: this thread cannot be a replica, and ends. */
-  | { readonly kind: 'gave-up'; readonly reason: string };
+  /** `isUnconnected`: another one may be of use that does not connect at all. */
+  | { readonly kind: 'gave-up'; readonly reason: string; readonly isUnconnected: boolean };
 
 /** A function that a replica would call for requests, and where it hangs there. */
 export interface RemoteSlot {

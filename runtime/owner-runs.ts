@@ -29,7 +29,8 @@ export class OwnerRuns {
     if (make === undefined || state === null) throw new Error(`"${to}" is not known at home`);
     const vars = decode(message.vars, refs) as unknown[];
     const args = decode(message.args, refs) as unknown[];
-    const call = (): unknown => this.#dispatcher.countHere(state, () => Reflect.apply(make(...vars), undefined, args));
+    const run = (): unknown => this.#dispatcher.countHere(state, () => Reflect.apply(make(...vars), undefined, args));
+    const call = (): unknown => this.#dispatcher.within(message, run);
     if (state.fluxion.promised) void this.#answer(replica, message, call);
     else callLoose(call);
   }

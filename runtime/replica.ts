@@ -37,6 +37,7 @@ import {
   UNCAUGHT_EVENTS,
   type UncaughtEvent,
 } from './messages.js';
+import { quietClients } from './quiet-clients.js';
 import { ReplicaRuns } from './replica-runs.js';
 import { divergenceText, lookAfter, Sanitizer, type Watched } from './sanitize.js';
 import type { SwitchableLoop } from './types.js';
@@ -60,8 +61,8 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
     receive: (message) => receiver.receive(message),
     closed: () => {},
   });
-  const giveUp = (reason: string): void => {
-    channel.send({ kind: 'gave-up', reason });
+  const giveUp = (reason: string, isUnconnected = false): void => {
+    channel.send({ kind: 'gave-up', reason, isUnconnected });
     channel.flush();
   };
   try {
@@ -87,9 +88,9 @@ async function start(
   setup: ReplicaSetup,
   channel: Channel<ToHome, ToReplica>,
   begun: Int32Array,
-  giveUp: (reason: string) => void,
+  giveUp: (reason: string, isUnconnected: boolean) => void,
 ): Promise<{ readonly runs: ReplicaRuns; readonly accept: ReplicaAccept; readonly ready: ReplicaStarted }> {
-  const firewall = raising.raise(setup.record, { ownEnv: true });
+  const firewall = raising.raise(setup.record, { ownEnv: true, connects: setup.connects });
   firewall.gaveUp(giveUp);
   const loop = homeLoop.makeLoop();
   const collected = collectApps();
@@ -98,6 +99,7 @@ async function start(
   if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
   const manifests = firewall.outside(() => readManifests(setup));
   const made = collected.stop();
+  firewall.outside(() => quiet(firewall, manifests.start));
   const linked = firewall.outside(() => link(firewall, made, loop, manifests, setup.accepts));
   const { found, cuts, watched } = linked;
   const names = new AppNames();
@@ -140,6 +142,14 @@ async function start(
 function readManifests({ folder, lift }: ReplicaSetup): Manifests {
   const [start, link] = [readManifest(folder), readLink(folder)];
   return { start, link: lift === null ? link : withLift(link, lift) };
+}
+
+function quiet(firewall: Firewall, start: StartManifest): void {
+  const clients = firewall.clients();
+  if (clients.length === 0) return;
+  const reflector = new Reflector();
+  quietClients(clients, start, reflector);
+  reflector.close();
 }
 
 /** Keys that `generateKeys` makes are within native objects: no comparison would see that they differ. */
@@ -280,9 +290,9 @@ function handlersOf(root: string, { slots }: Stacks): readonly (readonly [string
   return slots.map(({ path, fn }) => [remoteKey({ root, path }), fn] as const);
 }
 
-function findUnconnected({ blocked }: Firewall): readonly string[] {
+function findUnconnected({ blocked, unready }: Firewall): readonly string[] {
   const names = blocked.flatMap(({ package: name, what }) => (name !== null && NETWORK.test(what) ? [name] : []));
-  return [...new Set(names)];
+  return [...new Set([...names, ...unready()])];
 }
 
 const NETWORK = /^(net|tls|https?|http2|dgram|dns|fetch|undici)\b/;

@@ -116,7 +116,7 @@ export class Replica implements Target {
 
 export class Replicas {
   readonly #pool: () => Promise<ThreadPool>;
-  readonly #setup: () => Promise<Omit<ReplicaSetup, 'id'>>;
+  readonly #setup: () => Promise<Omit<ReplicaSetup, 'id' | 'connects'>>;
   readonly #events: ReplicaEvents;
   readonly #log: Log;
   readonly #wanted: number;
@@ -129,6 +129,8 @@ export class Replicas {
   /** Of these, those that are being compared with home. */
   #linking = 0;
   #failedStarts = 0;
+  /** Replicas get connections of their own. */
+  #connects = true;
   #named = 0;
   #lastLook = performance.now();
   /** Null where all are started at once, and stay. */
@@ -136,7 +138,7 @@ export class Replicas {
 
   constructor(options: {
     readonly pool: () => Promise<ThreadPool>;
-    readonly setup: () => Promise<Omit<ReplicaSetup, 'id'>>;
+    readonly setup: () => Promise<Omit<ReplicaSetup, 'id' | 'connects'>>;
     readonly events: ReplicaEvents;
     readonly log: Log;
     readonly threads: number;
@@ -198,8 +200,9 @@ export class Replicas {
   async #begin(id: string): Promise<void> {
     const [pool, setup] = await Promise.all([this.#pool(), this.#setup()]);
     if (this.#isOver) return;
+    const connects = this.#connects;
     let failed = 'its thread ended while the app was being started in it';
-    const thread = pool.start({ ...setup, id }, ({ code, message }) => {
+    const thread = pool.start({ ...setup, id, connects }, ({ code, message }) => {
       failed = message;
       // Its own errors it tells of by itself.
       if (code === OUT_OF_MEMORY) this.#log.error(`${id} ran out of memory, and is replaced`);
@@ -211,6 +214,8 @@ export class Replicas {
       receive: (message) => {
         replica.heard = performance.now();
         if (message.kind === 'ready') void this.#ready(replica, message);
+        else if (message.kind === 'gave-up' && message.isUnconnected && connects)
+          failed = this.#doWithout(message.reason);
         else if (message.kind === 'gave-up') this.#giveUp(message.reason);
         else if (message.kind === 'may-retire') this.#load?.mayRetire(replica, message.holds);
         else this.#events.received(replica, message);
@@ -259,6 +264,13 @@ export class Replicas {
     replica.thread.terminate();
     this.#log.debug(`${replica.id} did not start: ${reason}`);
     this.#again(reason);
+  }
+
+  /** What speaks over connections stays at home then; the rest need not. */
+  #doWithout(reason: string): string {
+    if (this.#connects) this.#log.info(`what needs a connection stays on the main thread: ${reason}`);
+    this.#connects = false;
+    return reason;
   }
 
   /** At once, then at growing intervals, then never more. It counts as being started all the while. */

@@ -2,6 +2,7 @@
  * One piece of work that may go to a replica: a request for a handler, or a message for a fluxion behind a cut. The
  * dispatcher sends it, and runs it again or here where that does not come off.
  */
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import process from 'node:process';
 import type { LinkFluxion } from '../flx/run-manifest.js';
@@ -43,6 +44,8 @@ export interface Parts {
 export interface Work {
   readonly state: FluxionState;
   readonly parts: Parts | null;
+  /** What it was called in: what comes of it here finds the same `AsyncLocalStorage` as if it had run here. */
+  readonly scope: AsyncResource;
   /** How often a replica died while it ran. */
   attempts: number;
   /** It is not over before its result is there. */
@@ -60,6 +63,8 @@ export interface Work {
   failed(why: string): void;
 }
 
+const SCOPE = 'FluxionWork';
+
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -67,6 +72,7 @@ interface Waiting {
 
 /** One call of a handler by its router. */
 export class HandlerWork implements Work {
+  readonly scope = new AsyncResource(SCOPE);
   attempts = 0;
   readonly awaitsResult = false;
 
@@ -129,6 +135,7 @@ export class HandlerWork implements Work {
 
 /** One message for a fluxion behind a cut: a callback, or the rest of an async function. */
 export class CutWork implements Work {
+  readonly scope = new AsyncResource(SCOPE);
   attempts = 0;
 
   constructor(

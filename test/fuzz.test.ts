@@ -184,7 +184,11 @@ test('each way to share state by itself: who changes it and who reads it are nev
   const compiler = boundedCompiler(t);
   const unsound: string[] = [];
   for (const probe of stateProbes) {
-    const reply = await compiler.compile({ 'app.js': writeProbe(probe) }, 'app.js', false);
+    const reply = await compiler.compile(
+      { 'app.js': writeProbe(probe), 'data.json': '{ "list": [] }' },
+      'app.js',
+      false,
+    );
     if (reply.kind === 'compiled' && areBothOwned(new Chains(reply.fluxions))) continue;
     unsound.push(probe[0]);
     t.log(`${probe[0]}: ${reply.kind === 'compiled' ? 'replicated' : describeReply(reply)}\n${writeProbe(probe)}`);

@@ -62,7 +62,7 @@ function* allMembers(): Generator<readonly [string, Member]> {
 // --------------------------------------------------------------------------------------------- the tables themselves
 
 const WORD =
-  /^(fresh|this|contents|copy|unknown|argument \d|contents \d|copy (\d|-1)|results? \d|bound argument \d|promisified argument \d)$/;
+  /^(fresh|this|contents|copy|iterator|unknown|argument \d|contents \d|copy (\d|-1)|results? \d|bound argument \d|promisified argument \d)$/;
 
 function refsOf(call: Call): readonly ValueRef[] {
   const params = (call.ruptures ?? []).flatMap((rupture) => [
@@ -192,15 +192,21 @@ function expectedHere(path: string): boolean {
   return NODE >= (SINCE[path] ?? 0) && NODE < (UNTIL[path] ?? Number.POSITIVE_INFINITY);
 }
 
+/** `@@iterator` is the symbol. */
+function keyOf(name: string): PropertyKey {
+  return name === '@@iterator' ? Symbol.iterator : name;
+}
+
 function missing(member: Member, value: unknown, path: string, expected: (path: string) => boolean): string[] {
   return Object.entries(membersOf(member)).flatMap(([name, inner]) => {
     const at = `${path}.${name}`;
     if (!expected(at)) return [];
-    if (!isObject(value) || !(name in value)) return [at];
+    const key = keyOf(name);
+    if (!isObject(value) || !(key in value)) return [at];
     // Some are accessors that insist on a real receiver.
     let found: unknown;
     try {
-      found = value[name];
+      found = Reflect.get(value, key);
     } catch {
       return [];
     }
@@ -343,7 +349,7 @@ test('each type of built-in value has the methods that are named, and its mutati
       if (!member.call || member.call.mutates?.includes('this')) continue;
       const value = make();
       const before = snapshot(value);
-      const method: unknown = Reflect.get(value, name);
+      const method: unknown = Reflect.get(value, keyOf(name));
       if (typeof method !== 'function') continue;
       for (const args of [[], [1, 1], [() => 0]]) {
         try {

@@ -84,6 +84,26 @@ test('an error that start-up made is one for all requests: whoever changes it st
   t.deepEqual(fluxionOf(report, 'counts').runs, { home: 31 });
 });
 
+test('so is an error that start-up made in a function', async (t) => {
+  const app = await served(
+    t,
+    `const limiter = () => {
+      const busy = Object.assign(new Error('busy'), { count: 0 });
+      return (req, res, next) => next(busy);
+    };
+    const gate = { closed: new Error('closed'), pass(req, res, next) { next(gate.closed); } };
+    app.get('/busy', limiter());
+    app.get('/gate', gate.pass);
+    app.get('/free', (req, res) => { res.json(1); });
+    app.use(function counts(err, req, res, next) { err.count = (err.count ?? 100) + 1; res.json(err.count); });`,
+  );
+  const busy = await app.many(20, () => '/busy');
+  t.deepEqual(sorted(busy.map(({ text }) => Number(text))), range(1, 20));
+  const gate = await app.many(20, () => '/gate');
+  t.deepEqual(sorted(gate.map(({ text }) => Number(text))), range(101, 120));
+  t.deepEqual(fluxionOf(await app.report(), 'counts').runs, { home: 40 });
+});
+
 test('what handlers of errors and parameters count is counted at home', async (t) => {
   const app = await served(
     t,

@@ -61,6 +61,22 @@ export class CallEffects {
     // A generator is another one behind each step.
     if (kind === Op.method && this.#isGenerator(base)) this.#changes.change(Effect.mutate, base, op);
     this.#outsideEffects.callOutside(op, receiver, to, callees.length > 0);
+    if (this.#outsideEffects.heldCode.of(op).some((held) => this.#changesGiven(held))) this.#handArguments(op);
+  }
+
+  /** A package that has a function of the program may call it with what it is given. */
+  #changesGiven(fn: FunctionId): boolean {
+    const summary = this.summaries.get(fn);
+    if (summary === undefined) return true;
+    for (const key of summary.effects.keys())
+      if (key % kinds !== Effect.read && this.#values.roots.get(Math.floor(key / kinds)).base === 'param') return true;
+    return false;
+  }
+
+  #handArguments(op: OpId): void {
+    const call = this.#facts.d.get(op);
+    for (let index = 0; index < this.#facts.callCount.get(call); index++)
+      this.#changes.change(Effect.hand, this.#facts.argument(call, index), op);
   }
 
   #isGenerator(value: ValueId): boolean {

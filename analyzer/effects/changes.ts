@@ -15,6 +15,7 @@ import { Effect, kinds } from './kinds.js';
 import { OwnObjects } from './own-objects.js';
 
 const tooManyTokens = 120;
+const usedUp = /^(Iterator|Generator|StickyRegExp)$/;
 
 export class Changes {
   readonly #facts: Facts;
@@ -55,6 +56,26 @@ export class Changes {
     if (value === NOTHING) return;
     for (const root of this.#values.selfOf(value)) this.effect(kind, root, op, op, value);
     this.changeObject(kind, value, op, op);
+  }
+
+  /** Whoever goes through an iterator, or is given one, leaves less for the next; a sticky regular expression remembers where it stopped. */
+  useUp(value: ValueId, op: OpId): void {
+    if (!this.#isUsedUpIn(value)) return;
+    // What comes out of it may be part of anything, and stays as it is.
+    for (const root of this.#values.selfOf(value))
+      if (this.#values.roots.isVariable(root) && this.#isUsedUpIn(this.#values.roots.of(root)))
+        this.effect(Effect.mutate, root, op, op, value);
+    if (this.#values.recording && !this.#own.has(value, this.#values.fn))
+      this.#list.push(Effect.mutate, -1, op, op, value);
+  }
+
+  #isUsedUpIn(value: ValueId): boolean {
+    return this.#origins.tokensOf(value).some((id) => this.#isUsedUp(id));
+  }
+
+  #isUsedUp(id: TokenId): boolean {
+    const token = this.#origins.tokens.get(id);
+    return token.kind === 'object' && usedUp.test(token.type);
   }
 
   /** Whoever gives a parameter answers for what is done to it, unless nobody is known to give it; and a variable at the top

@@ -6,13 +6,15 @@
  */
 import { isBuiltin } from 'node:module';
 import type { Call } from '../../models/types.js';
-import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import { type AtomId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
 import { methodByName } from '../method-by-name.js';
 import { type Models, type Ref, registersNothing, type Shape } from '../models.js';
 import type { Origins } from '../trace-origins.js';
 import type { Changes } from './changes.js';
 import type { FunctionValues } from './function-values.js';
+import { HandedFunctions } from './handed-functions.js';
+import { HeldCode } from './held-code.js';
 import { HiddenState } from './hidden-state.js';
 import { Effect } from './kinds.js';
 
@@ -20,11 +22,12 @@ export class OutsideEffects {
   readonly executes = new Map<OpId, readonly FunctionId[]>();
   readonly #facts: Facts;
   readonly #origins: Origins;
-  readonly #ruptures: Ruptures;
   readonly #models: Models;
   readonly #values: FunctionValues;
   readonly #changes: Changes;
   readonly #hidden: HiddenState;
+  readonly #handed: HandedFunctions;
+  readonly heldCode: HeldCode;
 
   constructor(
     facts: Facts,
@@ -36,11 +39,12 @@ export class OutsideEffects {
   ) {
     this.#facts = facts;
     this.#origins = origins;
-    this.#ruptures = ruptures;
     this.#models = models;
     this.#values = values;
     this.#changes = changes;
     this.#hidden = new HiddenState(facts, origins, models);
+    this.#handed = new HandedFunctions(facts, origins, ruptures, models);
+    this.heldCode = new HeldCode(facts, origins, ruptures, models);
   }
 
   callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
@@ -49,6 +53,7 @@ export class OutsideEffects {
       for (const value of this.#argumentsOf(op)) this.#keepIn(value, [to]);
       return this.#values.copy(receiver, to);
     }
+    for (const value of this.#argumentsOf(op)) this.#changes.useUp(value, op);
     let known = isInside;
     let unknown = false;
     if (this.#usesHidden(op, receiver)) this.#changes.effect(Effect.stateful, -1, op, op);
@@ -112,14 +117,44 @@ export class OutsideEffects {
       if (target === 'this') this.#changes.change(Effect.mutate, receiver, op);
       else for (const value of chosen(args, target)) this.#changes.change(Effect.mutate, value, op);
     }
-    for (const index of model.keeps ?? noTargets) {
-      for (const value of chosen(args, index as number))
-        this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
-    }
+    if (copiesProperties(model)) this.#copyInto(args, to);
+    else
+      for (const index of model.keeps ?? noTargets) {
+        for (const value of chosen(args, index as number))
+          this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
+      }
+    for (const value of args) this.#callGiven(value, args, receiver, op);
     if (model.stateful) this.#changes.effect(Effect.stateful, -1, op, op);
     if (model.does?.includes('process')) this.#changes.effect(Effect.process, -1, op, op);
     if (model.returns === undefined || model.returns === 'fresh') return;
     for (const ref of this.#models.refs(model.returns)) this.#giveRef(ref, receiver, to, args);
+  }
+
+  /** `Object.assign(target, source)`: what the source holds is then held by the target. */
+  #copyInto(args: readonly ValueId[], to: ValueId): void {
+    for (const value of args.slice(1)) {
+      for (const holder of [args[0] ?? NOTHING, to])
+        if (holder !== NOTHING) this.#values.addInner(holder, this.#values.contentsOf(value));
+    }
+  }
+
+  /** `items.forEach(set.add, set)`, `setTimeout(map.delete.bind(map, key))`: what is called is not of the program. */
+  #callGiven(value: ValueId, args: readonly ValueId[], receiver: ValueId, op: OpId): void {
+    for (const id of this.#origins.tokensOf(value)) {
+      const shape = this.#shapeOf(id);
+      // A middleware is called for requests.
+      const model = shape === null || shape.type !== null ? null : this.#models.call(shape, false);
+      if (model?.mutates === undefined) continue;
+      const token = this.#origins.tokens.get(id);
+      for (const target of model.mutates) {
+        if (target !== 'this') this.#changes.change(Effect.hand, receiver, op);
+        else if (token.kind === 'bound') this.#changes.change(Effect.mutate, token.receiver, op);
+        else {
+          this.#changes.change(Effect.mutate, value, op);
+          for (const other of args) if (other !== value) this.#changes.change(Effect.mutate, other, op);
+        }
+      }
+    }
   }
 
   /** `Object`, `Promise`, a package: it keeps nothing of what its functions are given. */
@@ -178,6 +213,7 @@ export class OutsideEffects {
       case 'contents':
         return this.#values.addSelf(to, this.#values.contentsOf(receiver));
       case 'copy':
+      case 'iterator':
         return this.#values.addInner(to, this.#values.contentsOf(receiver));
       case 'contentsOf':
         return this.#values.addSelf(to, this.#values.contentsOf(args[ref.index] ?? NOTHING));
@@ -209,34 +245,26 @@ export class OutsideEffects {
     }
   }
 
-  /** Whoever is given a function may run it, at once or later, unless it is known to be the callback of a rupture point. */
+  /** Whoever is given a function may run it, at once or later. */
   #noteExecuted(op: OpId): void {
     const inPlace = this.#origins.inPlaceOf(op);
-    const given = this.#functionsGivenTo(op);
-    if (inPlace.length === 0 && given === null) return;
-    const found = new Set([...this.#origins.calleesOf(op), ...inPlace, ...(given ?? [])]);
-    this.executes.set(op, [...found]);
+    this.#note(op, inPlace, new Set([...this.#handed.toCall(op), ...this.heldCode.of(op)]));
   }
 
-  #functionsGivenTo(op: OpId): FunctionId[] | null {
-    let given: FunctionId[] | null = null;
-    const call = this.#facts.d.get(op);
-    const count = this.#facts.callCount.get(call);
-    for (let index = 0; index < count; index++) {
-      for (const id of this.#origins.tokensOf(this.#facts.argument(call, index))) {
-        const fn = this.#origins.tokens.functionOf(id);
-        if (fn === null || this.#isCallback(op, fn)) continue;
-        given ??= [];
-        given.push(fn);
-      }
-    }
-    return given;
+  /** So may those on whose objects it is put. */
+  storeOutside(op: OpId, base: ValueId, value: ValueId, atom: AtomId): void {
+    if (this.#values.recording) this.#note(op, [], this.#handed.toObject(base, value, atom));
   }
 
-  #isCallback(op: OpId, fn: FunctionId): boolean {
-    const points = this.#ruptures.byOp.get(op);
-    return points?.some((point) => point.callbacks.some((callback) => callback.fn === fn)) === true;
+  #note(op: OpId, inPlace: readonly FunctionId[], handed: ReadonlySet<FunctionId>): void {
+    if (inPlace.length + handed.size === 0) return;
+    this.executes.set(op, [...new Set([...this.#origins.calleesOf(op), ...inPlace, ...handed])]);
   }
+}
+
+/** What such a call keeps are properties of what it is given. */
+export function copiesProperties(call: Call): boolean {
+  return call.returns === 'argument 0' && call.mutates?.includes(0) === true && call.keeps?.includes(-1) === true;
 }
 
 const noTargets: readonly ('this' | number)[] = [];

@@ -18,9 +18,7 @@ export function lowerExpression(context: LoweringContext, node: es.Node, name = 
     case 'Identifier':
       return lowerIdentifier(context, node);
     case 'Literal':
-      return 'regex' in node
-        ? context.object(/[gy]/.test(node.regex.flags) ? 'StatefulRegExp' : 'RegExp', offset(node))
-        : NOTHING;
+      return 'regex' in node ? context.object(typeOfRegExp(node.regex.flags), offset(node)) : NOTHING;
     case 'MemberExpression':
       return lowerMember(context, node);
     case 'CallExpression':
@@ -373,4 +371,9 @@ function lowerYield(context: LoweringContext, node: es.YieldExpression): ValueId
   if (value !== NOTHING) context.op(Op.return, value, 0, 0, 0, offset(node));
   // What `next(x)` sends is not followed: it may be anything that is thrown around.
   return context.facts.thrown;
+}
+
+function typeOfRegExp(flags: string): string {
+  if (flags.includes('y')) return 'StickyRegExp';
+  return flags.includes('g') ? 'StatefulRegExp' : 'RegExp';
 }

@@ -306,16 +306,22 @@ export class Calls {
     this.#givenValues.givesAnew = rupture.kind !== 'sync';
     this.#passArguments(fn, [...bound, ...params.map((ref) => this.#givenValues.refValue(ref, use.call))], -1);
     this.#givenValues.givesAnew = false;
+    if (rupture.params === undefined && rupture.label !== undefined) this.#passEmitted(fn, use.call);
     if (isErrorHandler) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
     if (token.kind === 'bound') this.#flow.edge(token.receiver, fn.receiver);
-    else if (rupture.thisIsReceiver && (fn.flags & FunctionFlag.arrow) === 0)
-      this.#flow.edge(use.call.receiver, fn.receiver);
-    if (rupture.kind === 'sync' && op >= 0) this.#found.inPlaceCallees.add(op, fnId);
+    else if ((fn.flags & FunctionFlag.arrow) === 0) this.#flow.edge(receiverOf(use), fn.receiver);
+    if (rupture.kind === 'sync' && rupture.runBy === undefined && op >= 0) this.#found.inPlaceCallees.add(op, fnId);
     // `list.forEach(fn, thisArg)`
     const after = use.use.argument + 1;
-    if (rupture.kind === 'sync' && token.kind === 'function')
+    if (rupture.kind === 'sync' && rupture.within === undefined && token.kind === 'function')
       this.#flow.edge(use.call.args[after] ?? NOTHING, fn.receiver);
     if (rupture.kind === 'post' && this.#catches(use.use)) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
+  }
+
+  /** Nobody says what the event brings: it may be whatever the program has given the emitter, to emit it. */
+  #passEmitted(fn: FunctionFact, call: CallView): void {
+    const emitted = this.#flow.contents(call.receiver, call.op);
+    for (const param of fn.params) this.#flow.use(emitted, { kind: 'pass', to: param });
   }
 
   /** `promise.catch(fn)`, and the second callback of `then` */
@@ -341,4 +347,11 @@ export class Calls {
     }
     return found;
   }
+}
+
+function receiverOf({ use, call }: Extract<Use, { kind: 'callback' }>): ValueId {
+  const { thisIsReceiver, thisIsResult, within } = use.rupture;
+  if (thisIsReceiver === true) return call.receiver;
+  if (thisIsResult === true) return call.to;
+  return within === undefined ? NOTHING : (call.args[use.argument] ?? NOTHING);
 }

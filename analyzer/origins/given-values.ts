@@ -50,11 +50,15 @@ export class GivenValues {
         return this.#flow.edge(view.receiver, to);
       case 'unknown':
         this.#flow.add(to, UNKNOWN);
+        // Whatever else it is, it may be what was given (`schema.parse(list)`).
+        for (const arg of view.args) this.#flow.use(arg, { kind: 'pass', to });
         return;
       case 'contents':
         return this.#flow.use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
       case 'copy':
         return this.#container(view.receiver, to, view);
+      case 'iterator':
+        return this.#container(view.receiver, to, view, false, 'Iterator');
       case 'argument':
         return this.#flow.edge(view.args[ref.index] ?? NOTHING, to);
       case 'contentsOf':
@@ -111,9 +115,9 @@ export class GivenValues {
   }
 
   /** A new container made by the call, that holds what `from` holds. */
-  #container(from: ValueId, to: ValueId, view: CallView, isListed = false): void {
+  #container(from: ValueId, to: ValueId, view: CallView, isListed = false, type: string | null = null): void {
     const name = this.#methodName(view.op);
-    const token = this.#flow.madeAt(view.op, byKey.test(name) ? 'Object' : 'Array');
+    const token = this.#flow.madeAt(view.op, type ?? (byKey.test(name) ? 'Object' : 'Array'));
     let into = this.#flow.property(token, ANY_PROPERTY);
     if (name === 'entries') {
       const entry = this.#properties.entryOf(this.#flow.madeAt(view.op, 'Set'));
@@ -135,6 +139,14 @@ export class GivenValues {
     return this.#facts.kind.get(op) === Op.method ? this.#facts.atomName(this.#facts.c.get(op)) : '';
   }
 
+  /** An object of the program, or something in a list of it, comes back from code that nobody knows. */
+  pass(id: TokenId, to: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind !== 'object') return;
+    this.#flow.add(to, id);
+    if (isContainer(token.type)) this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), to);
+  }
+
   bind(id: TokenId, use: Extract<Use, { kind: 'bind' }>): void {
     const token = this.#tokens.get(id);
     // A bound function is bound no deeper than twice.
@@ -152,6 +164,7 @@ export class GivenValues {
         if (arg === NOTHING) continue;
         const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
         this.#flow.use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: kept });
+        if (!view.isNew && this.#makes(call)) this.#flow.use(view.to, { kind: 'keep', from: kept });
         if (copiesProperties(call) && assigning.test(name)) continue;
         for (const target of call.mutates ?? []) {
           if (target === 'this' || target < 0 || (arg === view.args[target] && view.spread < 0)) continue;
@@ -164,6 +177,12 @@ export class GivenValues {
       for (const arg of view.args.slice(1))
         this.#flow.use(arg, { kind: 'copyProperties', to: view.args[0] ?? NOTHING });
     }
+  }
+
+  /** `Readable.from(list)`: a value of a type that a package has. */
+  #makes({ returns = 'fresh' }: Call): boolean {
+    const [ref, ...others] = this.#models.refs(returns);
+    return others.length === 0 && ref?.kind === 'type' && !isContainer(ref.name);
   }
 
   /** `new Map(entries)`, `new Set(items)` */

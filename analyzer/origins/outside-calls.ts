@@ -46,7 +46,7 @@ export class OutsideCalls {
       return;
     }
     // `next(error)` ends up in error handlers.
-    if (shape.typeName === 'express.Next') this.#flow.use(view.args[0] ?? NOTHING, { kind: 'throw' });
+    if (shape.typeName === 'express.Next') this.#flow.use(view.args[0] ?? NOTHING, { kind: 'throw', op: view.op });
     if (shape.path === 'Proxy' && view.isNew) {
       this.#makeProxy(view);
       return;
@@ -99,15 +99,19 @@ export class OutsideCalls {
     return trap;
   }
 
-  /** Errors that are made to be thrown are nobody's state, and there are too many of them; one that start-up made is there for all. */
-  throw(id: TokenId): void {
+  /** An error that is made where it is thrown is nobody's state, and there are too many of them; any other may be there for all. */
+  throw(id: TokenId, op: OpId): void {
     const token = this.#tokens.get(id);
-    if (token.kind === 'external' && token.shape.typeName === 'Error' && !this.#isMadeAtTop(token.site)) return;
+    const isError = token.kind === 'external' && token.shape.typeName === 'Error';
+    if (isError && this.#isMadeFor(token.site, op)) return;
     this.#flow.add(this.#facts.thrown, id);
   }
 
-  #isMadeAtTop(site: OpId): boolean {
-    return site >= 0 && this.#facts.fn(this.#facts.owner.get(site)).parent === -1;
+  /** In the same call of a function that is not start-up's own. */
+  #isMadeFor(site: OpId, op: OpId): boolean {
+    if (site < 0 || op < 0) return site < 0;
+    const fn = this.#facts.owner.get(site);
+    return fn === this.#facts.owner.get(op) && this.#facts.fn(fn).parent !== -1;
   }
 
   /** Data of a request has methods of the language; so has what others put on a request, but that may be held by them: only
@@ -151,12 +155,20 @@ export class OutsideCalls {
   #takeCallbacks(modelled: Rupture, view: CallView): void {
     const rupture = this.#forEvent(modelled, view);
     for (const index of callbackIndexes(rupture, view.args.length, view.spread)) {
-      const value = view.args[index] ?? NOTHING;
+      const value = this.#callbackIn(view.args[index] ?? NOTHING, rupture, view);
       if (value === NOTHING) continue;
       const use: CallbackUse = { op: view.op, rupture, value, argument: index };
       this.#found.callbacks.push(use);
       this.#flow.use(value, { kind: 'callback', use, call: view });
     }
+  }
+
+  #callbackIn(argument: ValueId, { within }: Rupture, view: CallView): ValueId {
+    if (within === undefined || argument === NOTHING) return argument;
+    const atom = within === '*' ? ANY_PROPERTY : this.#facts.atom(within);
+    const to = this.#facts.newValue();
+    this.#flow.use(argument, { kind: 'load', atom, to, receiver: argument, op: view.op });
+    return to;
   }
 
   /** What is said of one event of the receiver's type goes before what is said of listeners in general. */

@@ -204,6 +204,7 @@ export function isContainer(name: string): boolean {
     name === 'Array' ||
     name === 'Map' ||
     name === 'Set' ||
+    name === 'Iterator' ||
     name === 'WeakMap' ||
     name === 'WeakSet' ||
     name === 'Object' ||

@@ -42,7 +42,8 @@ export type Use =
   | { readonly kind: 'receive'; readonly receiver: ValueId }
   | { readonly kind: 'inherit'; readonly to: ValueId }
   | { readonly kind: 'guard'; readonly guard: Guard; readonly fn: FunctionId; readonly to: ValueId }
-  | { readonly kind: 'throw' }
+  | { readonly kind: 'throw'; readonly op: OpId }
+  | { readonly kind: 'pass'; readonly to: ValueId }
   | { readonly kind: 'arrive'; readonly waiting: Waiting }
   | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
   | { readonly kind: 'start'; readonly isDeep: boolean }

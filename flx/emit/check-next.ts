@@ -16,21 +16,40 @@ import type { FluxionId, FluxionProgram, ModuleSource, Passing, Span } from '../
 import { findWaiting } from './check-endings.js';
 
 export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
-  const { link, sources, packages } = program;
+  const { link } = program;
+  const walkedOf = walkSources(program);
+  const found = new Set(findWaiting(program));
+  for (const { fluxion, passing } of link.passes) {
+    if (passing === null || passing.some((each) => goesOn(each, walkedOf))) found.add(fluxion);
+  }
+  return found;
+}
+
+/** Is something noticed behind one of the calls? Other calls, and what is thrown, do not count. */
+export function findBehindCalls(program: FluxionProgram, all: readonly Passing[]): boolean {
+  const walkedOf = walkSources(program);
+  return all.some(({ module, calls, noticed }) => {
+    const walked = walkedOf(module);
+    return (
+      walked === null ||
+      calls.some((span) => {
+        const call = callAt(walked, span);
+        return call === null || noticed.some((each) => !isSame(each, span) && isBehind(each, call, walked));
+      })
+    );
+  });
+}
+
+function walkSources({ sources, packages }: FluxionProgram): (id: string) => Walked | null {
   const modules = new Map([...sources, ...packages].map((source) => [source.id, source]));
   const walked = new Map<string, Walked>();
-  const walkedOf = (id: string): Walked | null => {
+  return (id) => {
     const [known, source] = [walked.get(id), modules.get(id)];
     if (known !== undefined || source === undefined) return known ?? null;
     const fresh = walk(parseText(source));
     walked.set(id, fresh);
     return fresh;
   };
-  const found = new Set(findWaiting(program));
-  for (const { fluxion, passing } of link.passes) {
-    if (passing === null || passing.some((each) => goesOn(each, walkedOf))) found.add(fluxion);
-  }
-  return found;
 }
 
 function goesOn({ module, calls, noticed }: Passing, walkedOf: (id: string) => Walked | null): boolean {

@@ -7,8 +7,11 @@ import { relative, resolve, sep } from 'node:path';
 import type { Lift, LiftedFunction } from '../live-facts.js';
 import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
+import { findBringing } from './check-brought.js';
 import { sentVariables } from './check-cuts.js';
+import { findHeldBack } from './check-held.js';
 import { findGoingOn } from './check-next.js';
+import { findOvertaking } from './check-order.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
 
 /** A program that is run from its text: what is on disk under the names of its modules is not what is meant. */
@@ -23,8 +26,8 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const inserts: Record<ModuleId, HomeModule['inserts']> = {};
   const emitted = emitModules(program, folder);
   const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
-  const goingOn = findGoingOn(program);
-  const movable = findMovable(program, made, goingOn);
+  const { bound, whys } = findWhys(program);
+  const movable = findMovable(program, made, whys);
   const open = new Map(program.link.open.map(({ fluxion, variables }) => [fluxion, variables]));
   const isMovable =
     open.size > 0 || program.fluxions.some(({ id, kind }) => movable.has(id) && (kind === 'start' || made.has(id)));
@@ -51,10 +54,10 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
   const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));
-  const whole = findWhole(program);
+  const whole = findWhole(program, bound);
   const captures = new Map(program.link.captures.map(({ fluxion, variables }) => [fluxion, variables]));
   const fluxions = program.fluxions.map((fluxion) => ({
-    ...linkFluxion(fluxion, movable, made, promised, goingOn),
+    ...linkFluxion(fluxion, movable, made, promised, whys),
     connects: connectsOf(fluxion.id),
     message: messages.get(fluxion.id) ?? [],
     captures: captures.get(fluxion.id) ?? [],
@@ -95,16 +98,30 @@ export function emitLift(program: FluxionProgram): Lift {
 }
 
 function describeLifted(program: FluxionProgram): (fluxion: Fluxion) => LiftedFunction {
-  const goingOn = findGoingOn(program);
-  const whole = findWhole(program);
-  const connectsOf = findConnects(program, whole);
+  const { whys } = findWhys(program);
+  // Cuts are those of the program that runs, which are made for other parts.
+  const movable = findMovable(program, new Set(), whys);
+  const connectsOf = findConnects(program, movable);
   return ({ id, at, placement, reasons }) => {
-    const movable = whole.has(id) && !goingOn.has(id);
+    const isMovable = movable.has(id);
+    const why = whys.get(id);
     const said = placement === 'replicated' ? [] : reasons.map(({ message }) => message);
-    if (goingOn.has(id)) said.push(GOES_ON);
-    else if (said.length === 0 && !movable) said.push('what goes on behind it stays on the main thread');
-    return { at, movable, reasons: said, connects: connectsOf(id) };
+    if (why !== undefined) said.push(why);
+    else if (said.length === 0 && !isMovable) said.push('what goes on behind it stays on the main thread');
+    return { at, movable: isMovable, reasons: said, connects: connectsOf(id) };
   };
+}
+
+interface Whys {
+  /** What keeps a fluxion from running on another loop than the others, and from serving there at all. */
+  readonly bound: ReadonlyMap<FluxionId, string>;
+  readonly whys: ReadonlyMap<FluxionId, string>;
+}
+
+function findWhys(program: FluxionProgram): Whys {
+  const bound = new Map([...findOvertaking(program), ...findHeldBack(program)]);
+  const goingOn = [...findGoingOn(program)].map((id) => [id, GOES_ON] as const);
+  return { bound, whys: new Map([...findBringing(program), ...goingOn, ...bound]) };
 }
 
 const GOES_ON = 'it goes on after it has called "next"';
@@ -143,20 +160,20 @@ function findChanging({ variables }: FluxionProgram): Record<ModuleId, string[]>
 function findMovable(
   program: FluxionProgram,
   made: ReadonlySet<FluxionId>,
-  goingOn: ReadonlySet<FluxionId>,
+  whys: ReadonlyMap<FluxionId, string>,
 ): ReadonlySet<FluxionId> {
   const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
   const uncut = new Set(program.uncut);
-  const free = program.fluxions.filter(({ id, placement }) => placement === 'replicated' && !goingOn.has(id));
+  const free = program.fluxions.filter(({ id, placement }) => placement === 'replicated' && !whys.has(id));
   return closed(free, (dest, movable) =>
     byId.get(dest)?.placement === 'replicated' ? movable.has(dest) : made.has(dest) && !uncut.has(dest),
   );
 }
 
 /** Where a request is on one loop from its beginning to its end, code behind `next()` is where it belongs. */
-function findWhole({ fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
+function findWhole({ fluxions }: FluxionProgram, bound: ReadonlyMap<FluxionId, string>): ReadonlySet<FluxionId> {
   return closed(
-    fluxions.filter(({ placement }) => placement === 'replicated'),
+    fluxions.filter(({ id, placement }) => placement === 'replicated' && !bound.has(id)),
     (dest, whole) => whole.has(dest),
   );
 }
@@ -206,11 +223,11 @@ function linkFluxion(
   movable: ReadonlySet<FluxionId>,
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
-  goingOn: ReadonlySet<FluxionId>,
+  whys: ReadonlyMap<FluxionId, string>,
 ): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole' | 'open'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
-  const why = placement === 'replicated' && goingOn.has(id) ? GOES_ON : null;
+  const why = placement === 'replicated' ? (whys.get(id) ?? null) : null;
   const facts = { why, movable: movable.has(id), cut: made.has(id), promised: promised.has(id) };
   return { id, kind, module, line, column, placement, tags, context, ...facts };
 }

@@ -5,7 +5,7 @@ import type { PackageModel } from '../types.js';
 const does = ['output'] as const;
 
 const MEMBERS: Members = {
-  ...calls('assert debug dir dirxml error info log table trace warn', { does }),
+  ...calls('assert debug dir dirxml error info log table trace warn', { does, data: true }),
   // Counters, running timers and the indentation belong to all who write.
   ...calls('count countReset group groupCollapsed groupEnd time timeEnd timeLog', { does, stateful: true }),
   ...calls('profile profileEnd timeStamp', { stateful: true }),

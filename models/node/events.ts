@@ -40,7 +40,7 @@ export const events = {
         once: { call: listenOnce },
         prependOnceListener: { call: listenOnce },
         // The listeners run in place and are not known here: whoever emits acts on all that the emitter holds.
-        emit: { call: { returns: 'fresh', mutates: ['this'], keeps: [-1] } },
+        emit: { call: { returns: 'fresh', mutates: ['this'], keeps: [-1], data: true } },
         off: { call: { returns: 'this', mutates: ['this'] } },
         removeListener: { call: { returns: 'this', mutates: ['this'] } },
         removeAllListeners: { call: { returns: 'this', mutates: ['this'] } },

@@ -31,7 +31,7 @@ export const request: Call = {
 const MESSAGE: TypeModel['members'] = {
   ...values('headers headersDistinct rawHeaders trailers trailersDistinct rawTrailers signal'),
   ...constants('aborted complete httpVersion httpVersionMajor httpVersionMinor method statusCode statusMessage url'),
-  ...each('socket connection', { is: 'http.Connection' }),
+  ...each('socket connection client', { is: 'http.Connection' }),
   ...callbackLast('setTimeout', { mutates: ['this'], returns: 'this' }, []),
 };
 
@@ -108,7 +108,7 @@ export const http = {
       perRequest: true,
       reply: true,
       members: {
-        ...chained('writeHead writeHeader', { keeps: [] }),
+        ...chained('writeHead writeHeader', { keeps: [], data: true }),
         ...mutating('writeContinue writeProcessing assignSocket detachSocket'),
         ...callbackLast('writeEarlyHints writeInformation', { mutates: ['this'] }, []),
         ...values('statusCode statusMessage sendDate strictContentLength shouldKeepAlive'),

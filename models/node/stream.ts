@@ -1,6 +1,18 @@
 import type { Members } from '../build.js';
-import { callbackLast, calls, chained, constants, events, mutating, post, promising, pure, values } from '../build.js';
-import type { Member, PackageModel, TypeModel } from '../types.js';
+import {
+  callbackLast,
+  calls,
+  chained,
+  constants,
+  events,
+  mutating,
+  post,
+  promising,
+  pure,
+  sync,
+  values,
+} from '../build.js';
+import type { Member, PackageModel, TypeModel, ValueRef } from '../types.js';
 
 const end = { once: true, params: [] } as const;
 
@@ -40,7 +52,24 @@ const WRITABLE_EVENTS = {
   error: { params: ['contents'] },
 };
 
-const streamClass = (name: string): Member => ({ construct: { returns: `stream.${name}`, keeps: [-1] } });
+const DONE = 'stream.Done';
+/** What the options of a stream implement it with, and what that is called with. */
+const IMPLEMENTED: { readonly [name: string]: readonly ValueRef[] } = {
+  construct: [DONE],
+  read: ['fresh'],
+  write: ['fresh', 'fresh', DONE],
+  writev: ['fresh', DONE],
+  final: [DONE],
+  transform: ['fresh', 'fresh', DONE],
+  flush: [DONE],
+  destroy: ['fresh', DONE],
+};
+const implementations = Object.entries(IMPLEMENTED).map(([within, params]) =>
+  sync(0, params, { within, thisIsResult: true }),
+);
+const streamClass = (name: string): Member => ({
+  construct: { ruptures: implementations, returns: `stream.${name}`, keeps: [-1] },
+});
 const streamType = (members: TypeModel['members'], heard: TypeModel['events']): TypeModel => ({
   extends: 'stream.Stream',
   members,
@@ -55,7 +84,7 @@ export const stream = {
       Stream: streamClass('Stream'),
       Readable: {
         ...streamClass('Readable'),
-        members: { ...pure('from fromWeb', 'stream.Readable'), ...pure('isDisturbed') },
+        members: { ...calls('from fromWeb', { returns: 'stream.Readable', keeps: [-1] }), ...pure('isDisturbed') },
       },
       Writable: { ...streamClass('Writable'), members: pure('fromWeb', 'stream.Writable') },
       Duplex: { ...streamClass('Duplex'), members: pure('fromWeb', 'stream.Duplex') },
@@ -79,6 +108,7 @@ export const stream = {
     Duplex: streamType({ ...READABLE, ...WRITABLE }, { ...READABLE_EVENTS, ...WRITABLE_EVENTS }),
     Transform: { extends: 'stream.Duplex', members: {} },
     PassThrough: { extends: 'stream.Duplex', members: {} },
+    Done: { members: {}, call: { returns: 'fresh', data: true } },
   },
 } satisfies PackageModel;
 

@@ -10,6 +10,7 @@ import {
   post,
   pure,
   start,
+  sync,
   values,
 } from '../build.js';
 import type { Call, PackageModel, Rupture, TypeModel, ValueRef } from '../types.js';
@@ -65,14 +66,14 @@ const APPLICATION: TypeModel = {
     ...mutating('init defaultConfiguration lazyrouter'),
     engine: {
       call: {
-        ruptures: [start(1, ['fresh', 'unknown', 'unknown'], { label: 0 })],
+        ruptures: [sync(1, ['fresh', 'unknown', 'express.Rendered'], { runBy: 'render' })],
         returns: 'this',
         mutates: ['this'],
         keeps: [1],
       },
     },
     route: { call: { returns: 'express.Route', mutates: ['this'] } },
-    ...callbackLast('render', { does: ['files'] }, ['fresh', 'fresh']),
+    ...callbackLast('render', { does: ['files'], runs: 'render' }, ['fresh', 'fresh']),
     listen: {
       call: { ruptures: [post('last', ['fresh'])], returns: 'http.Server', mutates: ['this'], does: ['network'] },
     },
@@ -80,7 +81,7 @@ const APPLICATION: TypeModel = {
       call: { ruptures: [{ kind: 'sync', callback: 'last', params: [] }], returns: 'this', mutates: ['this'] },
     },
     // In Express 3 it can be called.
-    locals: { call: { returns: 'fresh', mutates: ['this'], keeps: [0] } },
+    locals: { call: { returns: 'fresh', mutates: ['this'], keeps: [0] }, runBy: 'render' },
     ...values('settings engines cache mountpath parent'),
     router: { is: 'express.Router' },
   },
@@ -92,7 +93,8 @@ const REQUEST: Members = {
     accepted is range`),
   ...pure('get header'),
   ...pure('param', 'contents'),
-  ...values('body cookies files file params query route secret signedCookies user'),
+  ...values('body cookies files file params query secret signedCookies user'),
+  route: { is: 'express.Route' },
   ...constants(`baseUrl fresh host hostname ip ips originalUrl path protocol secure stale subdomains xhr auth`),
   app: { is: 'express.Application' },
   res: { is: 'express.Response' },
@@ -108,17 +110,20 @@ const REQUEST: Members = {
 };
 
 const RESPONSE: Members = {
+  ...chained('cookie', { keeps: [] }),
   ...chained(
-    `append attachment clearCookie contentType cookie header json jsonp links location send sendStatus set status type
-    vary`,
-    { keeps: [] },
+    `append attachment clearCookie contentType header json jsonp links location send sendStatus set status type vary`,
+    { keeps: [], data: true },
   ),
   ...pure('get'),
   ...mutating('redirect'),
   ...callbackLast('sendFile sendfile download', { mutates: ['this'], does: ['files'] }, ['fresh']),
-  ...callbackLast('render', { mutates: ['this'], does: ['files'] }, ['fresh', 'fresh']),
-  ...chained('format'),
-  ...values('locals'),
+  ...callbackLast('render', { mutates: ['this'], does: ['files'], runs: 'render' }, ['fresh', 'fresh']),
+  ...chained('format', {
+    keeps: [],
+    ruptures: [sync(0, ['express.Request', 'express.Response', 'express.Next'], { within: '*' })],
+  }),
+  locals: { runBy: 'render' },
   app: { is: 'express.Application' },
   req: { is: 'express.Request' },
 };
@@ -154,10 +159,12 @@ export const express = {
       computed: verb,
       members: { ...path, route: { call: { returns: 'express.Route', mutates: ['this'] } }, ...values('stack params') },
     },
-    Route: { identity: true, label: 0, members: { ...route, ...values('path stack methods') } },
+    Route: { identity: true, label: 0, outlivesRequest: true, members: { ...route, ...values('path stack methods') } },
     Request: { extends: 'http.IncomingMessage', members: REQUEST },
     Response: { extends: 'http.ServerResponse', members: RESPONSE },
     Next: { travels: 'bridge', perRequest: true, members: {}, call: { returns: 'fresh', keeps: [0] } },
+    /** What a view engine calls with what it has made. */
+    Rendered: { members: {}, call: { returns: 'fresh', data: true } },
     Middleware: {
       members: {},
       call: { ruptures: [post(2, ['fresh'])], returns: 'fresh', mutates: [0, 1] },

@@ -6,6 +6,7 @@ import { chained, each, listed, post, promising, pure, values, withDefault } fro
 import type { Call, PackageModel } from '../types.js';
 
 const does = ['network'] as const;
+const failsLive = true;
 
 const IN_MEMORY =
   listed(`sqlite3 better-sqlite3 @vscode/sqlite3 libsql @libsql/client @libsql/sqlite3 @libsql/knex-libsql
@@ -44,12 +45,15 @@ export const sequelize = {
       construct: { returns: 'sequelize.Instance', keeps: [0] },
       members: {
         ...promising('findAll', { does, returns: 'Array' }),
-        ...promising('findOne findByPk create upsert', { does, returns: 'sequelize.Instance' }),
-        ...promising('findOrCreate findAndCountAll bulkCreate', { does, returns: 'unknown' }),
-        ...promising(
-          'count max min sum update destroy restore increment decrement truncate aggregate sync drop describe',
-          { does },
-        ),
+        ...promising('findOne findByPk', { does, returns: 'sequelize.Instance' }),
+        // Their errors name the instance that was refused.
+        ...promising('create upsert', { does, returns: 'sequelize.Instance', failsLive }),
+        ...promising('findOrCreate bulkCreate', { does, returns: 'unknown', failsLive }),
+        ...promising('findAndCountAll', { does, returns: 'unknown' }),
+        ...promising('update', { does, failsLive }),
+        ...promising('count max min sum destroy restore increment decrement truncate aggregate sync drop describe', {
+          does,
+        }),
         build: { call: { returns: 'sequelize.Instance', keeps: [0] } },
         ...chained('belongsTo hasOne hasMany belongsToMany addScope', { returns: 'unknown' }),
         ...values('name associations rawAttributes'),
@@ -59,6 +63,7 @@ export const sequelize = {
       members: {
         ...promising('save update destroy reload restore increment decrement validate', {
           does,
+          failsLive,
           mutates: ['this'],
           returns: 'this',
         }),

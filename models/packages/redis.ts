@@ -19,10 +19,17 @@ const REDIS: TypeModel = {
         stateful: true,
       },
     }),
+    // What these say holds for the connection, whoever uses it next.
+    ...callbackOrPromise(
+      `select SELECT auth AUTH watch WATCH unwatch UNWATCH discard DISCARD monitor MONITOR reset RESET
+      clientTracking CLIENT_TRACKING readonly READONLY readwrite READWRITE asking ASKING hello HELLO`,
+      { does, mutates: ['this'], stateful: true },
+    ),
     ...each('multi pipeline batch', { call: { returns: 'redis.Multi' } }),
     ...pure('duplicate', 'redis.Client'),
     ...values('isOpen isReady status connected'),
   }),
+  ordered: true,
   others: { ruptures: [post('last', ['fresh', 'fresh'])], promiseWithoutCallback: true, returns: 'fresh', does },
 };
 

@@ -236,12 +236,13 @@ export class Encoder {
     for (const key of Reflect.ownKeys(error)) {
       const descriptor = Object.getOwnPropertyDescriptor(error, key);
       if (descriptor === undefined || isNodesOwn(error, key, descriptor)) continue;
-      if (typeof key === 'symbol') throw new CannotTravel(path, `it has the property ${String(key)}`);
+      const sent = typeof key === 'symbol' ? this.refs.symbolName?.(key) : key;
+      if (sent === undefined) throw new CannotTravel(path, `it has the property ${String(key)}`);
       // Newer versions of V8 have an accessor for the stack.
       const value: unknown = key === 'stack' ? error.stack : descriptor.value;
-      if (key !== 'stack' && !('value' in descriptor)) throw new CannotTravel(`${path}.${key}`, 'it is an accessor');
-      properties.push(key, descriptor.enumerable === true, undefined);
-      this.#copyInto(properties, properties.length - 1, value, `${path}.${key}`);
+      if (key !== 'stack' && !('value' in descriptor)) throw new CannotTravel(`${path}.${sent}`, 'it is an accessor');
+      properties.push(typeof key === 'symbol' ? [sent] : sent, descriptor.enumerable === true, undefined);
+      this.#copyInto(properties, properties.length - 1, value, `${path}.${sent}`);
     }
     return { is: 'error', id, name, properties };
   }

@@ -17,7 +17,7 @@ export function applyFixes(fixes: readonly Fix[] | null, refs: Refs): void {
     else if (fix.fix === 'prototype') give(fix.of, fix.name, refs);
     else if (fix.fix === 'hide') hide(fix);
   }
-  for (const fix of fixes) if (fix.fix === 'put' && fix.special.is === 'error') defineAll(fix.special, errors);
+  for (const fix of fixes) if (fix.fix === 'put' && fix.special.is === 'error') defineAll(fix.special, errors, refs);
   for (const fix of fixes) if (fix.fix === 'integrity') restrict(fix.of, fix.level);
 }
 
@@ -73,20 +73,28 @@ function bareError(name: string, refs: Refs): Error {
   return error;
 }
 
-function defineAll(special: Special, errors: ReadonlyMap<number, unknown>): void {
+function defineAll(special: Special, errors: ReadonlyMap<number, unknown>, refs: Refs): void {
   if (special.is !== 'error') return;
   const error = errors.get(special.id);
   if (!isObject(error)) return;
   for (let at = 0; at < special.properties.length; at += 3) {
     const enumerable = special.properties[at + 1] === true;
     const value = special.properties[at + 2];
-    Object.defineProperty(error, String(special.properties[at]), {
+    Object.defineProperty(error, keyOf(special.properties[at], refs), {
       value,
       enumerable,
       writable: true,
       configurable: true,
     });
   }
+}
+
+/** Symbols are named in a list of one. */
+function keyOf(sent: unknown, refs: Refs): string | symbol {
+  if (!Array.isArray(sent)) return String(sent);
+  const symbol = refs.symbolOf?.(String(sent[0]));
+  if (symbol === undefined) throw new CannotTravel(String(sent[0]), 'the other loop does not have this symbol');
+  return symbol;
 }
 
 const instances = new WeakSet<object>();

@@ -8,6 +8,9 @@ export interface Refs {
   /** Prototypes of classes that are the same on both sides. */
   classOf?(prototype: object): string | undefined;
   prototypeOf?(name: string): object | undefined;
+  /** Symbols that both sides have. */
+  symbolName?(symbol: symbol): string | undefined;
+  symbolOf?(name: string): symbol | undefined;
 }
 
 export const NO_REFS: Refs = { nameOf: () => undefined, thingOf: () => undefined };

@@ -54,6 +54,16 @@ function readCallSite(above: Fn): CallSite {
   return { ...siteOf(frames, nearest?.file ?? null, packageName), at: nearest?.at ?? null };
 }
 
+/** Is the code in this folder all that is on the stack, beside Node's and ours? What awaits it is not. */
+function isWithin(folder: string, above: Fn): boolean {
+  for (const frame of readFrames(above, DEEP)) {
+    if (frame.isAsync()) break;
+    const file = appFileOf(frame);
+    if (file !== null && !file.startsWith(folder)) return false;
+  }
+  return true;
+}
+
 function siteOf(
   frames: readonly NodeJS.CallSite[],
   file: string | null,
@@ -184,4 +194,4 @@ function callHidden(target: Fn, self: unknown, args: readonly unknown[]): unknow
   throw failed;
 }
 
-export = { callHidden, packageOf, readKey, readCallSite, isByLoader, hideOwnFrames };
+export = { callHidden, isWithin, packageOf, readKey, readCallSite, isByLoader, hideOwnFrames };

@@ -27,8 +27,9 @@ const { isFunction } = patching;
 /** `temporary` patches are restored when the firewall is lifted, `lasting` ones stay. */
 function stopSockets(wall: Wall, temporary: Patches, lasting: Patches): void {
   const dead = new WeakSet<object>();
-  stopConnections(wall, lasting, dead);
-  stopWrites(wall, lasting, dead);
+  const live = new WeakSet<object>();
+  stopConnections(wall, lasting, dead, live);
+  stopWrites(wall, lasting, dead, live);
   stopDescriptors(wall, temporary);
   stopRequests(wall, temporary);
   stopDatagrams(wall, lasting);
@@ -37,14 +38,20 @@ function stopSockets(wall: Wall, temporary: Patches, lasting: Patches): void {
   watchHttp2(wall, lasting);
 }
 
-function stopConnections(wall: Wall, patches: Patches, dead: WeakSet<object>): void {
+/** `live`: of packages that connect. */
+function stopConnections(wall: Wall, patches: Patches, dead: WeakSet<object>, live: WeakSet<object>): void {
   patches.wrap(net.Socket.prototype, 'connect', () => ({
     apply: function trap(target, self, args) {
       if (!wall.stops || !(self instanceof net.Socket)) {
         if (wall.isArmed) wall.effect('network', 'net.connect');
         return callSites.callHidden(target, self, args);
       }
-      wall.note('net.connect', wall.site(trap));
+      const site = wall.site(trap);
+      if (wall.connects(site)) {
+        live.add(self);
+        return wall.outside(() => callSites.callHidden(target, self, args));
+      }
+      wall.note('net.connect', site);
       dead.add(self);
       // As a socket is while it connects: what is written waits.
       Reflect.set(self, 'connecting', true);
@@ -57,7 +64,8 @@ function stopConnections(wall: Wall, patches: Patches, dead: WeakSet<object>): v
   patches.wrap(net.Socket.prototype, 'setTimeout', () => ({
     apply(target, self, args) {
       const [time, callback] = args;
-      if (!(self instanceof net.Socket) || !(wall.stops || dead.has(self))) return apply(target, self, args);
+      if (!(self instanceof net.Socket) || live.has(self) || !(wall.stops || dead.has(self)))
+        return apply(target, self, args);
       Reflect.set(self, 'timeout', time);
       if (isFunction(callback)) self.once('timeout', callback);
       return self;
@@ -66,12 +74,12 @@ function stopConnections(wall: Wall, patches: Patches, dead: WeakSet<object>): v
 }
 
 /** What goes out by a client's connection that an earlier request opened. */
-function stopWrites(wall: Wall, patches: Patches, dead: WeakSet<object>): void {
+function stopWrites(wall: Wall, patches: Patches, dead: WeakSet<object>, live: WeakSet<object>): void {
   patches.wrap(net.Socket.prototype, '_writeGeneric', () => ({
     apply: function trap(target, self, args) {
       if (typeof self !== 'object' || self === null) return apply(target, self, args);
       // A socket made of an open file descriptor is connected from the beginning.
-      if (wall.stops && !dead.has(self)) {
+      if (wall.stops && !dead.has(self) && !isLive(self, live)) {
         wall.note('net.Socket.write', wall.site(trap));
         return undefined;
       }
@@ -82,6 +90,12 @@ function stopWrites(wall: Wall, patches: Patches, dead: WeakSet<object>): void {
       return apply(target, self, args);
     },
   }));
+}
+
+/** Or encrypts what goes over one that is. */
+function isLive(socket: object, live: WeakSet<object>): boolean {
+  const below: unknown = Reflect.get(socket, '_parent');
+  return live.has(socket) || (typeof below === 'object' && below !== null && live.has(below));
 }
 
 /** All threads share open files: a socket made of one takes it from home, and closes it for home too. */

@@ -29,7 +29,9 @@ function stopTimers(wall: Wall, patches: Patches): void {
       apply: function trap(target, self, args) {
         // A wrong callback is told by the original.
         if (!wall.stops || !patching.isFunction(args[0])) return apply(target, self, args);
-        wall.note(name, wall.site(trap));
+        const site = wall.site(trap);
+        if (wall.connects(site)) return apply(target, self, args);
+        wall.note(name, site);
         return make();
       },
     });
@@ -74,7 +76,7 @@ function replaceUntilLift(
     apply: function trap(target, self, args) {
       if (!wall.stops) return apply(target, self, args);
       const site = wall.site(trap);
-      if (site.byLoader) return wall.outside(() => apply(target, self, args));
+      if (site.byLoader || wall.connects(site)) return wall.outside(() => apply(target, self, args));
       wall.note(what, site);
       return make();
     },

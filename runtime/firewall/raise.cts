@@ -7,6 +7,7 @@
  */
 import Module = require('node:module');
 import clockDate = require('./clock-date.cjs');
+import driverGates = require('./driver-gates.cjs');
 import inertAddons = require('./inert-addons.cjs');
 import inertChildren = require('./inert-children.cjs');
 import inertOutput = require('./inert-output.cjs');
@@ -40,8 +41,13 @@ const PRELOADED = [
 ];
 
 const QUIET_TURNS = 5;
+/** What home has long done takes longer here only where nobody answers any more. */
+const CONNECT_MS = 5_000;
+
+type Gates = InstanceType<typeof driverGates.DriverGates>;
 
 const { setImmediate } = globalThis;
+const now = performance.now.bind(performance);
 const { getActiveResourcesInfo, exit } = process;
 
 function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
@@ -68,6 +74,9 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
   inertChildren.stopChildren(wall, temporary, lasting);
   inertOutput.redirectOutput(wall, lasting, record.facts);
   inertProcess.disguise(wall, temporary, lasting, record.facts, options);
+  const gates = new driverGates.DriverGates(wall, temporary, options.connects === true);
+  gates.watch();
+  wall.connects = (site) => gates.connects(site);
   lasting.put(performance, 'timeOrigin', { value: record.facts.timeOrigin });
   temporary.publish();
 
@@ -77,7 +86,9 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
     misses: wall.misses,
     gaveUp: (listener) => wall.onGivenUp(listener),
     outside: (work) => wall.outside(work),
-    settled: () => settled(wall),
+    unready: () => gates.unready(),
+    clients: () => gates.clients(),
+    settled: () => settled(wall, gates),
     armed: () => {
       wall.isArmed = true;
     },
@@ -86,6 +97,8 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
       wall.up = false;
       clock.time = null;
       temporary.restore();
+      wall.refill();
+      gates.lifted();
     },
   };
 }
@@ -137,7 +150,7 @@ function alignClock(wall: Wall, patches: Patches, offset: number): void {
 function replayTime(wall: Wall, now: () => number, above: Fn, clock: { time: unknown }): number {
   if (!wall.stops) return now();
   const site = wall.site(above);
-  if (site.key === '') return now();
+  if (site.key === '' || wall.connects(site)) return now();
   const outcome = wall.next('Date', site);
   if (outcome?.kind === 'gave' && typeof outcome.value === 'number') return outcome.value;
   wall.miss('Date', site, 'real');
@@ -149,11 +162,14 @@ function replayTime(wall: Wall, now: () => number, above: Fn, clock: { time: unk
  * Start-up is over when nothing that calls back is under way, some turns in a row. What Node reads for its own loader
  * is under way too.
  */
-async function settled(wall: Wall): Promise<void> {
+async function settled(wall: Wall, gates: Gates): Promise<void> {
+  const begin = now();
   for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
     await new Promise<void>((resolve) => wall.outside(() => setImmediate(resolve)));
     const busy = wall.pending > 0 || getActiveResourcesInfo.call(process).some((kind) => /REQ|JOB/i.test(kind));
-    if (busy) quiet = -1;
+    if (gates.isConnecting && now() - begin > CONNECT_MS)
+      wall.notConnected('start-up', `not within ${CONNECT_MS / 1000} seconds`);
+    if (busy || gates.isConnecting) quiet = -1;
   }
 }
 

@@ -92,6 +92,8 @@ export interface Recorder {
 export interface FirewallOptions {
   /** Packages whose model says that making a connection is safe to repeat. */
   readonly repeatable?: (packageName: string) => boolean;
+  /** Packages that connect at start-up do so. */
+  readonly connects?: boolean;
   /** Native addons that are known to have no outside effect when they are loaded and used at start-up. */
   readonly addon?: (packageName: string | null, file: string) => boolean;
   /** True if this thread's environment is a copy of its own: it then begins as home's did. */
@@ -143,7 +145,11 @@ export interface Firewall {
   readonly blocked: readonly Blocked[];
   readonly misses: readonly Miss[];
   /** The first reason for which this replica cannot be used; the thread ends once the listener has returned. */
-  gaveUp(listener: (reason: string) => void): void;
+  gaveUp(listener: (reason: string, isUnconnected: boolean) => void): void;
+  /** Packages that nobody has connected here, and that serve nobody before that. */
+  unready(): readonly string[];
+  /** Clients of packages that are connected here. */
+  clients(): readonly object[];
   /** Calls made inside are the runtime's own: they go straight through. For synchronous code. */
   outside<T>(work: () => T): T;
   /** Resolves when start-up has nothing left that may still run: it must have before `lift`. */

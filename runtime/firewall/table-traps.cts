@@ -37,19 +37,19 @@ function handlerFor(wall: Wall, module: string, member: string): Handler | undef
     case 'unlike':
       return { apply: unlike(wall, callee) };
     case 'later':
-      return { apply: module === 'LockManager' ? neverSettles(wall, callee) : never(wall, callee) };
+      return { apply: module === 'LockManager' ? neverSettles(wall, callee) : never(wall, callee, kind) };
     case 'compute':
       return { apply: compute(wall) };
     case 'promise':
-      return { apply: replayPromise(wall, callee) };
+      return { apply: replayPromise(wall, callee, kind) };
     case 'effect':
       return { apply: told(wall, effect, callee, replayEffect(wall, callee)) };
     case 'run':
       return { apply: told(wall, 'subprocess', callee, replayRun(wall, callee)) };
     case 'later-effect':
-      return { apply: told(wall, effect, callee, never(wall, callee)) };
+      return { apply: told(wall, effect, callee, never(wall, callee, kind)) };
     case 'promise-effect':
-      return { apply: told(wall, effect, callee, replayPromise(wall, callee)) };
+      return { apply: told(wall, effect, callee, replayPromise(wall, callee, kind)) };
     case 'give-up':
       return giveUpHandler(wall, effect, callee);
   }
@@ -85,9 +85,11 @@ function replay(wall: Wall, callee: string, giveWay: () => void): Trap {
   return function trap(target, self, args) {
     if (!wall.stops) return apply(target, self, args);
     const site = wall.site(trap);
-    if (site.key === '') return wall.outside(() => apply(target, self, args));
+    // What a connection goes by is its own: two that say the same of themselves could not be told apart.
+    if (site.key === '' || wall.connects(site)) return wall.outside(() => apply(target, self, args));
     if (isFunction(args[args.length - 1])) return neverCallsBack(wall, callee, site);
     const outcome = wall.next(callee, site);
+    if (outcome?.kind === 'gave' && table.FILLS[callee] !== undefined) wall.pools(args[table.FILLS[callee]], site);
     if (outcome?.kind === 'gave' || outcome?.kind === 'threw') return walls.answer(callee, outcome, args);
     if (movesHomesFile(wall, callee, args)) return wall.giveUp(`${callee} at ${site.at}: home did not read there`);
     wall.miss(callee, site, 'real');
@@ -137,11 +139,12 @@ function replayRun(wall: Wall, callee: string): Trap {
   };
 }
 
-function replayPromise(wall: Wall, callee: string): Trap {
+function replayPromise(wall: Wall, callee: string, kind: string): Trap {
   return function trap(target, self, args) {
     if (!wall.stops) return apply(target, self, args);
     const site = wall.site(trap);
-    if (site.byLoader) return wall.outside(() => apply(target, self, args));
+    if (site.byLoader || (wall.connects(site) && TEMPORARY.has(kind)))
+      return wall.outside(() => apply(target, self, args));
     const outcome = wall.next(callee, site);
     if (outcome?.kind === 'gave' || outcome?.kind === 'threw') {
       return new Promise((resolve) => resolve(walls.answer(callee, outcome, args)));
@@ -151,10 +154,12 @@ function replayPromise(wall: Wall, callee: string): Trap {
   };
 }
 
-function never(wall: Wall, callee: string): Trap {
+function never(wall: Wall, callee: string, kind: string): Trap {
   return function trap(target, self, args) {
     if (!wall.stops) return apply(target, self, args);
-    return neverCallsBack(wall, callee, wall.site(trap));
+    const site = wall.site(trap);
+    if (wall.connects(site) && TEMPORARY.has(kind)) return wall.outside(() => apply(target, self, args));
+    return neverCallsBack(wall, callee, site);
   };
 }
 

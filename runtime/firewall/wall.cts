@@ -2,6 +2,7 @@
  * Reads:   the record of home's start-up, and what the app calls in this thread.
  * Gives:   the state of the firewall that all its parts share: is it up, what was stopped, what home did at this place.
  */
+import crypto = require('node:crypto');
 import callSites = require('./call-site.cjs');
 import codec = require('./outcome-codec.cjs');
 import table = require('./table.cjs');
@@ -21,6 +22,9 @@ type Fn = (this: unknown, ...args: unknown[]) => unknown;
 type OnStack = Function;
 type Site = ReturnType<typeof callSites.readCallSite>;
 
+/** Nobody needs so many at a time. */
+const SMALLEST_POOL = 128;
+
 class Wall {
   /** Start-up is going on, or over and not yet lifted. */
   up = true;
@@ -39,8 +43,13 @@ class Wall {
   readonly #record: StartupRecord;
   readonly #options: FirewallOptions;
   readonly #end: () => never;
+  readonly #pools = new Set<ArrayBufferView>();
   #reason: string | null = null;
-  #listener: ((reason: string) => void) | null = null;
+  #unconnected = false;
+  #listener: ((reason: string, isUnconnected: boolean) => void) | null = null;
+
+  /** Is it a package that connects, and does nothing else, which made the call? */
+  connects: (site: Site) => boolean = () => false;
 
   constructor(record: StartupRecord, options: FirewallOptions, end: () => never) {
     this.#record = record;
@@ -109,15 +118,35 @@ class Wall {
     return address === undefined ? null : codec.decode(address);
   }
 
+  /**
+   * Packages that make ids ask for more random bytes than they need, and keep the rest for the next ones. What is left of that
+   * when start-up is over has to be this thread's own: two that had the same would make the same ids.
+   */
+  pools(given: unknown, { package: name }: Site): void {
+    if (name !== null && ArrayBuffer.isView(given) && given.byteLength >= SMALLEST_POOL) this.#pools.add(given);
+  }
+
+  refill(): void {
+    for (const { buffer, byteOffset, byteLength } of this.#pools)
+      crypto.randomFillSync(new Uint8Array(buffer, byteOffset, byteLength));
+    this.#pools.clear();
+  }
+
   /** Ends the thread: what start-up would go on with is unknown here. */
   giveUp(reason: string): never {
     this.#reason ??= reason;
     this.passing += 1;
-    this.#listener?.(this.#reason);
+    this.#listener?.(this.#reason, this.#unconnected);
     return this.#end();
   }
 
-  onGivenUp(listener: (reason: string) => void): void {
+  /** Home is connected, and this one is not: perhaps it can do without. */
+  notConnected(name: string, error: unknown): never {
+    this.#unconnected = true;
+    return this.giveUp(`${name} could not connect: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  onGivenUp(listener: (reason: string, isUnconnected: boolean) => void): void {
     this.#listener = listener;
   }
 

@@ -5,6 +5,7 @@
  * Gives:   the same calls on the real response, in order, through the methods that middleware may have replaced on it; events
  *          of request and response to the replica; the outcome of the handler to its caller.
  */
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { applyFixes, type CannotTravel, type Fix, findUnknownClass } from '../codec.js';
 import { applyChanges } from './changes.js';
@@ -159,11 +160,11 @@ export class HomeExchange {
   #hold(message: ToHome): void {
     const held = [message];
     this.#held = held;
-    const goOn = (): void => {
+    const goOn = AsyncResource.bind((): void => {
       for (const event of ['end', 'close']) this.side.req.off(event, goOn);
       this.#held = null;
       for (const each of held) this.receive(each);
-    };
+    });
     for (const event of ['end', 'close']) this.side.req.on(event, goOn);
   }
 

@@ -11,6 +11,8 @@ export interface AppNames {
   thingOf(name: string): object | undefined;
   classOf?(prototype: object): string | undefined;
   prototypeOf?(name: string): object | undefined;
+  symbolName?(symbol: symbol): string | undefined;
+  symbolOf?(name: string): symbol | undefined;
 }
 
 export interface Parts {
@@ -34,6 +36,8 @@ export function follow({ req, res, args }: Parts, [part, ...path]: Path): unknow
 export class ExchangeRefs implements Refs {
   readonly classOf?: (prototype: object) => string | undefined;
   readonly prototypeOf?: (name: string) => object | undefined;
+  readonly symbolName?: (symbol: symbol) => string | undefined;
+  readonly symbolOf?: (name: string) => symbol | undefined;
 
   constructor(
     readonly parts: Parts,
@@ -41,6 +45,8 @@ export class ExchangeRefs implements Refs {
     readonly pathOf: PathOf | null = null,
   ) {
     if (app.classOf !== undefined) this.classOf = (prototype) => app.classOf?.(prototype);
+    if (app.symbolName !== undefined) this.symbolName = (symbol) => app.symbolName?.(symbol);
+    if (app.symbolOf !== undefined) this.symbolOf = (name) => app.symbolOf?.(name);
     if (app.prototypeOf !== undefined) this.prototypeOf = (name) => app.prototypeOf?.(name);
   }
 

@@ -42,6 +42,8 @@ const ENDS: ReadonlySet<object | null> = new Set<object | null>([
 ]);
 
 const KEEPS_ELSEWHERE = /\bWeak(Map|Set|Ref)\b|\bFinalizationRegistry\b/;
+/** Its values are what their properties say: what it keeps elsewhere are their texts, to be made once. */
+const PLAIN = /[\\/]node_modules[\\/]bson[\\/]/;
 const PRIVATE = /^class\b[\s\S]*#[\p{ID_Start}$_]/u;
 
 /** Deeper in what a module exports nobody keeps classes. */
@@ -139,7 +141,8 @@ export class Classes {
       for (const [index, place] of reflector.locate(functions).entries()) {
         const fn = functions[index];
         if (fn === undefined || place === null || !/^(file:|[/\\]|\w:[/\\])/.test(place.url)) return null;
-        if (keepsElsewhere(place.url) || PRIVATE.test(Function.prototype.toString.call(fn))) return null;
+        if ((keepsElsewhere(place.url) && !PLAIN.test(place.url)) || PRIVATE.test(Function.prototype.toString.call(fn)))
+          return null;
         parts.push(`${place.url}:${place.line}:${place.column} ${JSON.stringify([...reach.of(fn)])}`);
       }
     }

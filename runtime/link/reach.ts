@@ -156,6 +156,7 @@ export class Reach {
       const privates = [...this.#reflector.privates(value)].map(([name, own]) => `${name}:${this.#tell(own, told)}`);
       return `a ${this.#tellFunction(maker, told)}{${privates.join()};${this.#tellProperties(value, told)}}`;
     }
+    if (isOneConnection(place.url, value)) return unlike('one connection');
     return `a ${place.url}:${place.line}:${place.column}`;
   }
 
@@ -169,6 +170,21 @@ export class Reach {
     }
     return parts.join();
   }
+}
+
+/** A connection to a database has a memory: settings, temporary tables, a transaction, the order of what it was asked. */
+const CONNECTION =
+  /[\\/]node_modules[\\/](?:pg[\\/]lib[\\/](?:native[\\/])?client|mysql[\\/]lib[\\/](?:Pool)?Connection|mysql2[\\/]lib[\\/](?:base[\\/]|promise[\\/])?(?:pool_)?connection)\.js$/;
+const POOL = /[\\/]node_modules[\\/](?:pg-pool|pg|mysql|mysql2)[\\/]/;
+
+/** Or a pool of one. */
+function isOneConnection(url: string, value: object): boolean {
+  if (CONNECTION.test(url)) return true;
+  if (!POOL.test(url)) return false;
+  const read = (of: unknown, name: string): unknown =>
+    typeof of === 'object' && of !== null ? Reflect.get(of, name) : undefined;
+  const pool = read(value, 'pool') ?? value;
+  return read(read(pool, 'options'), 'max') === 1 || read(read(pool, 'config'), 'connectionLimit') === 1;
 }
 
 function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {

@@ -1,0 +1,172 @@
+/**
+ * Functions of the program that code from outside may run because it was given them: as arguments, within options, as
+ * methods that it finds on its own objects.
+ *
+ * Reads:   facts, origins, rupture points, models.
+ * Gives:   for a call or a store, the functions that run as part of whoever does it.
+ */
+import { isCalledByLanguage } from '../called-by-language.js';
+import {
+  ANY_PROPERTY,
+  type AtomId,
+  type Facts,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type OpId,
+  type ValueId,
+} from '../facts.js';
+import type { Ruptures } from '../find-rupture-points.js';
+import type { Models, Shape } from '../models.js';
+import type { TokenId } from '../tokens.js';
+import type { Origins } from '../trace-origins.js';
+
+const nothing: ReadonlySet<FunctionId> = new Set();
+/** Options in options. */
+const mostDeep = 3;
+
+export class HandedFunctions {
+  readonly #facts: Facts;
+  readonly #origins: Origins;
+  readonly #ruptures: Ruptures;
+  readonly #models: Models;
+  #found: Lent | null = null;
+
+  constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models) {
+    this.#facts = facts;
+    this.#origins = origins;
+    this.#ruptures = ruptures;
+    this.#models = models;
+  }
+
+  /** Other than the callbacks of its rupture points. */
+  toCall(op: OpId): ReadonlySet<FunctionId> {
+    const call = this.#facts.d.get(op);
+    const count = this.#facts.callCount.get(call);
+    const found = new Set<FunctionId>();
+    const depth = count === 0 ? 0 : this.#depthOf(op);
+    for (let index = 0; index < count; index++) this.#addFrom(this.#facts.argument(call, index), depth, found);
+    for (const point of this.#ruptures.byOp.get(op) ?? []) for (const { fn } of point.callbacks) found.delete(fn);
+    for (const fn of this.#lent.keptBy.get(op) ?? nothing) found.delete(fn);
+    for (const group of this.#runBy(op)) for (const fn of this.#lent.runBy.get(group) ?? nothing) found.add(fn);
+    return found;
+  }
+
+  /** What the language calls (`toString`), methods that it looks for, listeners (`signal.onabort`), and all that is put where nobody says what is looked for. */
+  toObject(base: ValueId, value: ValueId, atom: AtomId): ReadonlySet<FunctionId> {
+    const depth = this.#depthIn(base, atom);
+    if (value === NOTHING || depth === null) return nothing;
+    const found = new Set<FunctionId>();
+    this.#addFrom(value, depth, found);
+    return found;
+  }
+
+  /** Null where nobody looks. */
+  #depthIn(base: ValueId, atom: AtomId): number | null {
+    if (atom !== ANY_PROPERTY && isCalledByLanguage(this.#facts.atomName(atom))) return 0;
+    return this.#origins.tokensOf(base).some((id) => this.#isLookedFor(id, atom)) ? mostDeep : null;
+  }
+
+  /** How deep it looks for functions in its arguments. The language calls no others than those that it is given, but may give
+   *  them to others: `Object.assign(res, { end() {} })`. */
+  #depthOf(op: OpId): number {
+    let depth = 0;
+    for (const shape of this.#calleesOf(op)) {
+      const call = this.#models.call(shape, this.#facts.kind.get(op) === Op.construct);
+      if (shape.package !== '' && call?.data !== true) return mostDeep;
+      if (call?.mutates?.some((target) => target !== 'this' && this.#isOutside(op, target)) === true) depth = mostDeep;
+    }
+    return depth;
+  }
+
+  #isOutside(op: OpId, argument: number): boolean {
+    const call = this.#facts.d.get(op);
+    if (argument < 0 || argument >= this.#facts.callCount.get(call)) return false;
+    return this.#origins
+      .tokensOf(this.#facts.argument(call, argument))
+      .some((id) => this.#isLookedFor(id, ANY_PROPERTY));
+  }
+
+  *#calleesOf(op: OpId): Generator<Shape> {
+    for (const id of this.#origins.calleeTokens(op)) {
+      let token = this.#origins.tokens.get(id);
+      while (token.kind === 'bound') token = this.#origins.tokens.get(token.target);
+      if (token.kind === 'external') yield token.shape;
+    }
+  }
+
+  #isLookedFor(id: TokenId, atom: AtomId): boolean {
+    const token = this.#origins.tokens.get(id);
+    if (token.kind !== 'external' || this.#models.isData(token.shape)) return false;
+    const name = atom === ANY_PROPERTY ? '' : this.#facts.atomName(atom);
+    if (name.startsWith('on')) return true;
+    if (token.shape.package === '') return false;
+    if (name === '' || token.shape.type === null) return true;
+    const member = this.#models.member(token.shape, name);
+    return member !== null && !this.#models.isOfOthers(member);
+  }
+
+  #addFrom(value: ValueId, depth: number, found: Set<FunctionId>, seen = new Set<TokenId>()): void {
+    for (const id of this.#origins.tokensOf(value)) {
+      const fn = this.#origins.tokens.functionOf(id);
+      if (fn !== null) found.add(fn);
+      else if (depth > 0) this.#addFromObject(id, depth, found, seen);
+    }
+  }
+
+  #addFromObject(id: TokenId, depth: number, found: Set<FunctionId>, seen: Set<TokenId>): void {
+    const token = this.#origins.tokens.get(id);
+    if (token.kind !== 'object' || seen.has(id)) return;
+    seen.add(id);
+    for (const inner of this.#origins.tokens.knownProperties(id)?.values() ?? [])
+      this.#addFrom(inner, depth - 1, found, seen);
+    if (token.proto !== NOTHING) this.#addFrom(token.proto, depth, found, seen);
+  }
+
+  // --- functions that were given before, to be run by other calls (`app.locals.show = fn`, then `res.render()`) -------
+
+  *#runBy(op: OpId): Generator<string> {
+    for (const shape of this.#calleesOf(op)) {
+      const runs = this.#models.call(shape, this.#facts.kind.get(op) === Op.construct)?.runs;
+      if (runs !== undefined) yield runs;
+    }
+  }
+
+  /** Found when they are first asked for: then all is known of who holds what. */
+  get #lent(): Lent {
+    this.#found ??= this.#findLent();
+    return this.#found;
+  }
+
+  #findLent(): Lent {
+    const lent: Lent = { runBy: new Map(), keptBy: new Map() };
+    const { tokens, callbacks } = this.#origins;
+    for (const { rupture, value, op } of callbacks) {
+      if (rupture.runBy === undefined) continue;
+      this.#addFrom(value, 1, setOf(lent.runBy, rupture.runBy));
+      this.#addFrom(value, 1, setOf(lent.keptBy, op));
+    }
+    for (let id = 0; id < tokens.length; id++) {
+      const token = tokens.get(id);
+      const group = token.kind === 'external' ? token.shape.member?.runBy : undefined;
+      if (group === undefined) continue;
+      for (const value of tokens.knownProperties(id)?.values() ?? [])
+        this.#addFrom(value, mostDeep, setOf(lent.runBy, group));
+    }
+    return lent;
+  }
+}
+
+/** Functions by the word of who runs them, and by the call that only keeps them. */
+interface Lent {
+  readonly runBy: Map<string, Set<FunctionId>>;
+  readonly keptBy: Map<OpId, Set<FunctionId>>;
+}
+
+function setOf<Key>(sets: Map<Key, Set<FunctionId>>, key: Key): Set<FunctionId> {
+  const known = sets.get(key);
+  if (known !== undefined) return known;
+  const made = new Set<FunctionId>();
+  sets.set(key, made);
+  return made;
+}

@@ -1,0 +1,107 @@
+/** Handlers that ask databases: which of them may leave home, and what keeps the others. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { compile } from '../compile.js';
+import { emitRunFiles } from '../flx/emit/run-files.js';
+import type { LinkManifest } from '../flx/run-manifest.js';
+import { tempFolder } from './support/temp-folder.js';
+
+const SQL = "const { Pool } = require('pg'); const pool = new Pool();";
+const REDIS = "const Redis = require('ioredis'); const redis = new Redis();";
+const MAPPER = "const { Sequelize } = require('sequelize'); const User = new Sequelize('x').define('User', {});";
+const MONGO = "const mongoose = require('mongoose'); const schema = new mongoose.Schema({ name: String });";
+
+interface Case {
+  readonly before: string;
+  readonly handler: string;
+}
+
+const each = (before: string, handlers: readonly string[]): readonly Case[] =>
+  handlers.map((handler) => ({ before, handler }));
+
+const MOVES: readonly Case[] = [
+  ...each(SQL, [
+    'async (req, res) => { const { rows } = await pool.query("x"); res.json(rows); }',
+    'async (req, res) => { pool.query("x"); res.json(1); }',
+    'async (req, res) => { const { rows } = await pool.query("x"); res.locals.rows = rows; res.json(rows); }',
+    'async (req, res, next) => { const { rows } = await pool.query("x"); if (rows.length > 0) return next(); res.json(1); }',
+  ]),
+  ...each(`${SQL} pool.on('error', (error) => console.error(error.message));`, [
+    'async (req, res) => { res.json((await pool.query("x")).rows); }',
+  ]),
+  ...each(REDIS, [
+    'async (req, res) => { const hit = await redis.get("k"); if (hit) return res.json(hit); await redis.set("k", 1); res.json(1); }',
+    'async (req, res) => { res.json(await Promise.all(["a", "b"].map((key) => redis.get(key)))); }',
+    'async (req, res, next) => { try { await redis.del("k"); res.end(); } catch (error) { next(error); } }',
+    '(req, res) => redis.get("k").then((value) => { res.json(value); })',
+    'async (req, res) => { const put = (key) => redis.set(key, 1); await put("k"); res.end(); }',
+    'async (req, res) => { res.json(await redis.multi().set("a", 1).get("a").exec()); }',
+  ]),
+  ...each(`let lost = 0; ${REDIS} redis.on('error', () => { lost += 1; });`, [
+    'async (req, res) => { res.json(await redis.get("k")); }',
+  ]),
+  ...each(MAPPER, ['async (req, res) => { res.json(await User.findAll()); }']),
+];
+
+const STAYS: readonly Case[] = [
+  // What would travel with the request, once a database was asked.
+  ...each(`${SQL} let hits = 0;`, [
+    'async (req, res) => { const result = await pool.query("x"); hits += 1; res.json(hits); }',
+    'async (req, res, next) => { req.rows = (await pool.query("x")).rows; next(); }',
+    'async (req, res, next) => { const { rows } = await pool.query("x"); res.locals.rows = rows; next(); }',
+  ]),
+  // What one connection keeps in order.
+  ...each(REDIS, [
+    'async (req, res) => { redis.del("k"); res.end(); }',
+    'async (req, res) => { redis.del("k").catch(() => {}); res.end(); }',
+    'async (req, res) => { res.end(); await redis.del("k"); }',
+    'async (req, res) => { const put = async (key) => { await redis.set(key, 1); }; put("k"); res.end(); }',
+    'async (req, res) => { ["a", "b"].forEach(async (key) => { await redis.del(key); }); res.end(); }',
+    '(req, res) => { redis.get("k", (error, value) => { res.json(value); }); }',
+    'async (req, res) => { await redis.select(3); res.end(); }',
+    'async (req, res, next) => { next(); await redis.incr("k"); }',
+  ]),
+  // What the package would call where it is used.
+  ...each(`let used = 0; ${SQL} pool.on('acquire', () => { used += 1; });`, [
+    'async (req, res) => { res.json((await pool.query("x")).rows); }',
+  ]),
+  ...each(
+    `let saved = 0; ${MONGO} schema.post('save', () => { saved += 1; }); const M = mongoose.model('M', schema);`,
+    ['async (req, res) => { const made = await M.create({}); res.json(1); }'],
+  ),
+  // Errors that hold what was refused.
+  ...each(MAPPER, ['async (req, res) => { await User.create({}); res.end(); }']),
+];
+
+for (const { before, handler } of MOVES)
+  test(`moves: ${before.replace(/^.*?;/, '')} ${handler}`, async (t) => {
+    const [first] = await linked(tempFolder(t), before, handler);
+    t.true(first?.movable, first?.why ?? first?.placement);
+    t.true(first?.whole);
+  });
+
+for (const { before, handler } of STAYS)
+  test(`stays: ${before.replace(/^.*?;/, '')} ${handler}`, async (t) => {
+    const [first] = await linked(tempFolder(t), before, handler);
+    t.false(first?.movable);
+  });
+
+test('what brings something along may serve whole requests; what would overtake may not', async (t) => {
+  const bringing = 'async (req, res, next) => { req.rows = (await pool.query("x")).rows; next(); }';
+  const [brings] = await linked(tempFolder(t), SQL, bringing);
+  t.like(brings, { whole: true, movable: false });
+  t.regex(brings?.why ?? '', /puts "req\.rows" on its request/);
+  const [overtakes] = await linked(tempFolder(t), REDIS, 'async (req, res) => { redis.del("k"); res.end(); }');
+  t.like(overtakes, { whole: false, movable: false });
+  t.regex(overtakes?.why ?? '', /redis keeps its order/);
+});
+
+async function linked(folder: string, before: string, handler: string): Promise<LinkManifest['fluxions']> {
+  const entry = join(folder, 'app.js');
+  const lines = ["const app = require('express')();", before, `app.get('/', ${handler});`, 'app.listen(3000);'];
+  writeFileSync(entry, lines.join('\n'));
+  const { program } = await compile({ entry, cwd: folder, code: false });
+  const link: LinkManifest = JSON.parse(emitRunFiles(program, '/nowhere').get('link.json') ?? '');
+  return link.fluxions.filter(({ id }) => id === 'get');
+}
