@@ -28,8 +28,8 @@ export type AcceptMode = 'auto' | 'home' | 'every';
 
 export interface AcceptOptions {
   readonly mode: Exclude<AcceptMode, 'home'>;
-  readonly start: StartManifest;
-  readonly link: LinkManifest;
+  /** As the running app has been heard to say by then. */
+  manifests(): { readonly start: StartManifest; readonly link: LinkManifest };
   readonly log: Log;
   /** Replicas are of use. */
   wanted(): void;
@@ -202,7 +202,8 @@ export class AcceptPlan {
   // --- what home reaches ------------------------------------------------------------------------------------------------------
 
   #wholeOf(linked: LinkedServer): Whole | null {
-    const { start, link, log } = this.#options;
+    const { log } = this.#options;
+    const { start, link } = this.#options.manifests();
     const reflector = new Reflector();
     const whole = new WholeReach(reflector, start, link, makeReach(reflector, start, link));
     const slots = new Map<LinkedSlot, Reached>();
