@@ -153,7 +153,9 @@ class Engine {
       isMovable = true;
       this.#context.loop.decide(this.#stubs.cuts());
     }
-    this.#accept?.addServer(server, linked);
+    const accept = (): void => this.#accept?.addServer(server, linked);
+    if (this.#lifting === null) accept();
+    else void this.#lifting.then(accept);
     if (isMovable) this.#somethingMoves();
     else void this.#staysHome(linked.root);
   }
@@ -273,7 +275,7 @@ class Engine {
     if (placement === 'eager' && mode === 'auto') return null;
     return new AcceptPlan({
       mode,
-      ...manifests,
+      manifests: () => this.#linker.manifests ?? manifests,
       log: this.#log,
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),

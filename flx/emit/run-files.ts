@@ -113,16 +113,17 @@ function findWhys(program: FluxionProgram): Whys {
 }
 
 function describeLifted(program: FluxionProgram): (fluxion: Fluxion) => LiftedFunction {
-  const { bound, whys } = findWhys(program);
-  const whole = findWhole(program, bound);
-  const connectsOf = findConnects(program, whole);
+  const { whys } = findWhys(program);
+  // Cuts are those of the program that runs, which are made for other parts.
+  const movable = findMovable(program, new Set(), whys);
+  const connectsOf = findConnects(program, movable);
   return ({ id, at, placement, reasons }) => {
+    const isMovable = movable.has(id);
     const why = whys.get(id);
-    const movable = whole.has(id) && why === undefined;
     const said = placement === 'replicated' ? [] : reasons.map(({ message }) => message);
     if (why !== undefined) said.push(why);
-    else if (said.length === 0 && !movable) said.push('what goes on behind it stays on the main thread');
-    return { at, movable, reasons: said, connects: connectsOf(id) };
+    else if (said.length === 0 && !isMovable) said.push('what goes on behind it stays on the main thread');
+    return { at, movable: isMovable, reasons: said, connects: connectsOf(id) };
   };
 }
 

@@ -28,8 +28,8 @@ export type AcceptMode = 'auto' | 'home' | 'every';
 
 export interface AcceptOptions {
   readonly mode: Exclude<AcceptMode, 'home'>;
-  readonly start: StartManifest;
-  readonly link: LinkManifest;
+  /** As the running app has been heard to say by then. */
+  manifests(): { readonly start: StartManifest; readonly link: LinkManifest };
   readonly log: Log;
   /** Replicas are of use. */
   wanted(): void;
@@ -215,7 +215,7 @@ export class AcceptPlan {
   // --- what home reaches ------------------------------------------------------------------------------------------------------
 
   #wholeOf(linked: LinkedServer, accept: HomeAccept): Whole | string {
-    const { start, link } = this.#options;
+    const { start, link } = this.#options.manifests();
     return accept.isPossible() ? findWhole(linked, start, link) : 'its server is none that others could accept for';
   }
 }

@@ -117,7 +117,7 @@ export function liftedFluxion(fluxion: LinkFluxion, { index, movable, reasons, c
   const is = movable
     ? ({ placement: 'replicated', tags: [], movable, why: null, connects } as const)
     : { why: reasons.join('; ') };
-  return { ...fluxion, ...is, id, whole: false, cut: false, message: [], captures: [], open: [] };
+  return { ...fluxion, ...is, id, whole: movable, cut: false, message: [], captures: [], open: [] };
 }
 
 /** For both sides: what is to be compared. For a replica a function of which some closure may run there is one that may. */
@@ -125,7 +125,7 @@ export function withLift(link: LinkManifest, { closures, functions, changing }: 
   const free = new Set([...closures, ...functions].flatMap(({ at, movable }) => (movable ? [keyOf(at)] : [])));
   const fluxions = link.fluxions.map((fluxion) =>
     fluxion.kind === 'start' && fluxion.open !== null && free.has(keyOf(placeOf(fluxion)))
-      ? { ...fluxion, movable: true, whole: false }
+      ? { ...fluxion, movable: true, whole: true }
       : fluxion,
   );
   return { ...link, fluxions, changing };

@@ -103,6 +103,10 @@ export class Linker {
     this.verdicts = new Verdicts(fluxions.filter(({ kind, movable }) => kind === 'start' && movable));
   }
 
+  get manifests(): Manifests | null {
+    return this.#manifests;
+  }
+
   fluxionOf(id: string): LinkFluxion | undefined {
     return this.#byId.get(id);
   }

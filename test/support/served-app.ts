@@ -81,6 +81,11 @@ export class ServedApp {
     return ServedApp.#start(t, folder, join(folder, 'app.js'), options);
   }
 
+  /** The same app once more, where it was before. */
+  static serveAgain(t: ExecutionContext, folder: string, options: ServeOptions): Promise<ServedApp> {
+    return ServedApp.#start(t, folder, join(folder, 'app.js'), options);
+  }
+
   /** One that is there already, and listens on the port that it is told. */
   static serveFixture(t: ExecutionContext, app: Fixture, options: ServeOptions): Promise<ServedApp> {
     const env = { PORT: '0', NODE_ENV: undefined, ...options.env };
