@@ -275,6 +275,7 @@ class Engine {
       mode,
       ...manifests,
       log: this.#log,
+      mindSettings: () => void this.#holds(),
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
       isTrying: () => this.#stubs.isTrying(),
