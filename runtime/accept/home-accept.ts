@@ -158,6 +158,7 @@ export class HomeAccept {
   /** Connections that wait for their next request go to loops that have fewer. */
   moveIdle(): void {
     if (!this.isOn || this.#isClosing || !Waiting.isPossible(this.#server)) return;
+    if (this.#own() + this.#guests.count() === 0) return;
     const takesPart = this.#takers().length < CORES;
     for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
       const guest = this.#guests.get(socket);
