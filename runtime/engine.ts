@@ -277,6 +277,7 @@ class Engine {
       mode,
       manifests: () => this.#linker.manifests ?? manifests,
       log: this.#log,
+      mindSettings: () => void this.#holds(),
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
       isTrying: () => this.#stubs.isTrying(),

@@ -383,6 +383,41 @@ test('a request that is led to what has to run at home by a way that nobody fore
   t.deepEqual([...(await counts(40, (n) => (n % 2 === 0 ? '/count' : '/free')))].sort(), upTo(42, 61));
 });
 
+test('who has changed a setting, or added a route, finds that with the next request', async (t) => {
+  const app = await serve(
+    t,
+    `${BEGIN}
+    let count = 0;
+    app.get('/json', (req, res) => { res.json({ a: 1 }); });
+    app.get('/spaces/:n', (req, res) => { app[String('set')]('json spaces', Number(req.params.n)); res.send('set ' + ++count); });\n${END}`,
+  );
+  const { socket, until } = raw(t, app.port);
+  for (const n of [1, 2, 0, 3]) {
+    socket.write(get(`/spaces/${n}`));
+    await until(/set \d+/);
+    socket.write(get('/json'));
+    t.true((await until(/\}/)).endsWith(JSON.stringify({ a: 1 }, null, n)));
+  }
+
+  const routes = await serve(
+    t,
+    `${BEGIN}
+    let count = 0;
+    app.get('/there', (req, res) => { res.send('there'); });
+    app.get('/add', (req, res) => { app.get('/late', (req, res) => { res.send('late'); }); res.send('added ' + ++count); });\n${END}`,
+  );
+  const one = raw(t, routes.port);
+  for (const [path, pattern] of [
+    ['/there', /there$/],
+    ['/late', /Cannot GET \/late[\s\S]*<\/html>\s*$/],
+    ['/add', /added 1$/],
+    ['/late', /late$/],
+  ] as const) {
+    one.socket.write(get(path));
+    t.regex(await one.until(pattern), /^HTTP/);
+  }
+});
+
 test('socket.io beside routes that may run anywhere: what is its own is for the main thread', async (t) => {
   const app = await serve(
     t,

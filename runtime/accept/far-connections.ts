@@ -6,7 +6,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type http from 'node:http';
 import net from 'node:net';
 import process from 'node:process';
-import type { ToHome, ToReplica } from '../messages.js';
+import type { FarAnswer, ToHome, ToReplica } from '../messages.js';
 import { FarSocket } from './far-socket.js';
 
 const ANSWERED = 'http.server.response.finish';
@@ -21,13 +21,16 @@ export class FarConnections {
   readonly #server: http.Server;
   /** Home's name of it. */
   readonly #home: string;
+  readonly #answers: () => void;
   readonly #byLoop = new Map<Loop, Map<number, FarSocket>>();
   readonly #sends = new WeakMap<object, () => void>();
   #count = 0;
 
-  constructor(server: http.Server, home: string) {
+  /** `answers`: called before anything of an answer is sent. */
+  constructor(server: http.Server, home: string, answers: () => void) {
     this.#server = server;
     this.#home = home;
+    this.#answers = answers;
   }
 
   received(loop: Loop, message: FarMessage): void {
@@ -53,8 +56,10 @@ export class FarConnections {
     const highWaterMark: unknown = Reflect.get(server, 'highWaterMark');
     const marks = { readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark };
     const options = { allowHalfOpen: Reflect.get(server, 'allowHalfOpen') === true, ...marks };
-    const send = (what: Extract<ToReplica, { kind: 'far-answer' }>['what'], text: string): void =>
+    const send = (what: FarAnswer, text: string): void => {
+      if (what === 'bytes' || what === 'much') this.#answers();
       loop.channel.send({ kind: 'far-answer', home: this.#home, connection, what, bytes: text });
+    };
     const socket = new FarSocket(options as net.SocketConstructorOpts, peer, send);
     const sockets = this.#byLoop.get(loop) ?? new Map<number, FarSocket>();
     this.#byLoop.set(loop, sockets.set(connection, socket));

@@ -56,19 +56,18 @@ export class FarRequests {
     this.#options = options;
   }
 
-  /** Whether home can be given what this request says, and needs no more of its connection. `chunk`: what is being read. */
-  canTake({ rawHeaders, httpVersion }: IncomingMessage, chunk: Buffer | null): boolean {
-    if (httpVersion !== '1.1') return false;
+  /**
+   * How long the body is, of what home can be given and what needs no more of its connection; null of all else.
+   */
+  bodyOf({ rawHeaders, httpVersion }: IncomingMessage): number | null {
+    if (httpVersion !== '1.1') return null;
     let length = 0;
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at]?.toLowerCase();
-      if (name === 'transfer-encoding' || name === 'expect' || name === 'upgrade') return false;
+      if (name === 'transfer-encoding' || name === 'expect' || name === 'upgrade') return null;
       if (name === 'content-length') length = Number(rawHeaders[at + 1]);
     }
-    if (!(length <= MOST_BODY) || chunk === null) return false;
-    // What has come behind it would be looked at here before home has seen this one.
-    const end = chunk.indexOf('\r\n\r\n');
-    return end !== -1 && end + 4 + length >= chunk.length;
+    return length <= MOST_BODY ? length : null;
   }
 
   take(req: IncomingMessage, head: Buffer): void {

@@ -37,6 +37,8 @@ export interface GateOptions {
 interface Watched {
   readonly vain: number;
   answered: number;
+  /** How many bytes had been read by the beginning of the last request. */
+  read: number;
   /** How many more have been home's than served here, lately. */
   homes: number;
   /** The last request, and how it came. */
@@ -83,20 +85,26 @@ export class Gate {
     const most = Number(Reflect.get(parser, 'maxHeaderPairs'));
     // What is cut off here would be missing at home, where it says how long the request is.
     Reflect.set(parser, 'maxHeaderPairs', 0);
-    const watched: Watched = { vain, answered: 0, homes: 0, last: null, kept: [] };
+    const watched: Watched = { vain, answered: 0, read: 0, homes: 0, last: null, kept: [] };
     this.#watched.set(socket, watched);
     const onIncoming: Take = (req, keepsAlive) => {
       const { method = '', url = '', rawHeaders } = req;
       const { effects, far, mayMeet, begins } = this.#options;
       watched.last = { req, head: { method, url }, effects: effects() };
       begins(socket);
+      const bytes = socket.bytesRead - watched.read;
+      watched.read += bytes;
       const isOdd = req.upgrade || (most > 0 && rawHeaders.length > most);
       // What comes behind one that is at home is answered after it.
       if (isOdd || far.isAt(socket) || mayMeet(method, url)) {
         const isBusy = isAnswering(socket);
-        if (!isOdd && !isBusy && ++watched.homes < MOSTLY && far.canTake(req, chunkOf(parser))) {
-          far.take(req, headBytes(req, watched.last.head));
-          return GO_ON;
+        if (!isOdd && !isBusy && ++watched.homes < MOSTLY) {
+          const head = headBytes(req, watched.last.head);
+          const body = far.bodyOf(req);
+          if (body !== null && isLastRead(parser, bytes, head.length, body)) {
+            far.take(req, head);
+            return GO_ON;
+          }
         }
         watched.kept = isBusy ? listenersOf(socket) : [];
         req.upgrade = true;
@@ -162,11 +170,17 @@ export class Gate {
 const STOP = 2;
 const GO_ON = 0;
 
-/** What Node's parser is reading. */
-function chunkOf(parser: object): Buffer | null {
+/**
+ * Nothing has been read behind this request: it would be looked at here before home has seen this one. `bytes`: read since the one before.
+ * Where head and body are just as many, that is known without a copy of what is being read.
+ */
+function isLastRead(parser: object, bytes: number, head: number, body: number): boolean {
+  if (bytes === head + body) return true;
   const get: unknown = Reflect.get(parser, 'getCurrentBuffer');
   const chunk: unknown = typeof get === 'function' ? Reflect.apply(get, parser, []) : null;
-  return Buffer.isBuffer(chunk) ? chunk : null;
+  if (!Buffer.isBuffer(chunk)) return false;
+  const end = chunk.indexOf('\r\n\r\n');
+  return end !== -1 && end + 4 + body >= chunk.length;
 }
 
 const NEEDED = ['drain', 'close', 'timeout'];

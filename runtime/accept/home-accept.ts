@@ -56,12 +56,15 @@ export class HomeAccept {
   readonly #waiting: Waiting;
   readonly #guests: Guests<There>;
   readonly far: FarConnections;
+  readonly #answers: () => void;
 
-  constructor(server: http.Server, root: string, log: Log) {
+  /** `answers`: called before a connection of a replica's has an answer of home's, or goes back there. */
+  constructor(server: http.Server, root: string, log: Log, answers: () => void) {
     this.#server = server;
     this.#waiting = new Waiting(server);
     this.#asks = new AskAll(root);
-    this.far = new FarConnections(server, root);
+    this.#answers = answers;
+    this.far = new FarConnections(server, root, answers);
     this.#guests = new Guests(server, (socket) => this.#returnGuest(socket));
     this.#root = root;
     this.#log = log;
@@ -155,6 +158,7 @@ export class HomeAccept {
   /** Connections that wait for their next request go to loops that have fewer. */
   moveIdle(): void {
     if (!this.isOn || this.#isClosing || !Waiting.isPossible(this.#server)) return;
+    if (this.#own() + this.#guests.count() === 0) return;
     const takesPart = this.#takers().length < CORES;
     for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
       const guest = this.#guests.get(socket);
@@ -170,6 +174,7 @@ export class HomeAccept {
   }
 
   #returnGuest(socket: net.Socket): void {
+    this.#answers();
     const guest = this.#guests.get(socket);
     if (guest === null || this.#isClosing || !Waiting.isPossible(this.#server)) return;
     const there = takesConnections(guest.from) ? guest.from : this.#next();

@@ -31,6 +31,8 @@ export interface AcceptOptions {
   /** As the running app has been heard to say by then. */
   manifests(): { readonly start: StartManifest; readonly link: LinkManifest };
   readonly log: Log;
+  /** Looks whether settings have changed that replicas have, and ends all this if they have. */
+  mindSettings(): void;
   /** Replicas are of use. */
   wanted(): void;
   /** A handler is known to compute for long. */
@@ -55,6 +57,7 @@ interface Served {
   /** Why; null where others can. */
   readonly why: string | null;
   readonly print: string;
+  readonly layers: number;
 }
 
 export class AcceptPlan {
@@ -76,12 +79,13 @@ export class AcceptPlan {
   }
 
   addServer(server: http.Server, linked: LinkedServer): void {
-    const accept = new HomeAccept(server, linked.root, this.#options.log);
+    const { log } = this.#options;
+    const accept = new HomeAccept(server, linked.root, log, () => this.#mindChanges());
     const found = this.#isOver ? 'something of the app has changed' : this.#wholeOf(linked, accept);
     const [whole, why] = typeof found === 'string' ? [null, found] : [found, null];
-    this.#served.push({ linked, accept, whole, why, print: printOf(linked) });
+    this.#served.push({ linked, accept, whole, why, print: printOf(linked), layers: countLayers(linked) });
     if (whole === null) {
-      this.#options.log.debug(`${linked.root}: the main thread accepts alone, as ${why}`);
+      log.debug(`${linked.root}: the main thread accepts alone, as ${why}`);
       return;
     }
     if (this.#options.mode === 'every') this.#options.wanted();
@@ -176,10 +180,7 @@ export class AcceptPlan {
 
   #look(): void {
     if (this.#isOver) return;
-    if (this.#served.some(({ linked, print }) => printOf(linked) !== print)) {
-      this.#options.log.info('routes or settings have changed since the app was linked: the main thread accepts alone');
-      return this.end();
-    }
+    if (this.#served.some(({ linked, print }) => printOf(linked) !== print)) return this.#changed();
     // Once on, it stays on: home has time again because others accept.
     if (!this.#hasDecided) this.#decide();
     if (this.#options.mode === 'auto' && this.#options.hasHeavy()) {
@@ -188,6 +189,18 @@ export class AcceptPlan {
       this.#turnOn();
       for (const { accept } of this.#served) accept.moveIdle();
     }
+  }
+
+  /** Whoever has an answer of home's may ask at once for what it has changed, wherever that is answered. */
+  #mindChanges(): void {
+    if (this.#isOver) return;
+    this.#options.mindSettings();
+    if (!this.#isOver && this.#served.some(({ linked, layers }) => countLayers(linked) !== layers)) this.#changed();
+  }
+
+  #changed(): void {
+    this.#options.log.info('routes or settings have changed since the app was linked: the main thread accepts alone');
+    this.end();
   }
 
   #decide(): void {
@@ -244,6 +257,12 @@ function isAlwaysHomes(
 /** Changes with the routes and the settings of all apps. */
 function printOf({ things }: LinkedServer): string {
   return [...things.values()].map((thing) => `${layersOf(thing)} ${settingsPrint(thing)}`).join();
+}
+
+function countLayers({ things }: LinkedServer): number {
+  let count = 0;
+  for (const thing of things.values()) count += layersOf(thing);
+  return count;
 }
 
 const numbers = new WeakMap<object, number>();

@@ -81,7 +81,8 @@ export class ReplicaAccept {
     const gate = accepting.open({
       server,
       far,
-      mayMeet: (method, url) => meets.mayMeet(method, url),
+      // What home has changed since is known there only.
+      mayMeet: (method, url) => accepting.isEnding || meets.mayMeet(method, url),
       effects: () => this.#effects,
     });
     // What passes others on is asked for these.
@@ -161,6 +162,11 @@ class Accepting {
       received: (handle, what) => this.#received(handle, what),
       closed: () => {},
     });
+  }
+
+  /** Connections go back home. */
+  get isEnding(): boolean {
+    return this.#ending === 'give-back';
   }
 
   /** Some requests are for home. */
