@@ -35,9 +35,8 @@ export class HeldCode {
   readonly #ofCalls = new Map<OpId, readonly FunctionId[]>();
   readonly #held = new Map<TokenId, readonly FunctionId[]>();
   #ofPackages: ReadonlyMap<string, readonly FunctionId[]> | null = null;
-  /** What each reply may run, and each that is rendered. */
+  /** What each reply may run. */
   readonly #settings = new Set<FunctionId>();
-  readonly #locals = new Set<FunctionId>();
   /** What runs where something is printed. */
   readonly #output = new Set<FunctionId>();
 
@@ -223,7 +222,7 @@ export class HeldCode {
     for (const id of this.#origins.tokensOf(this.#facts.a.get(op))) {
       const token = this.#origins.tokens.get(id);
       if (token.kind !== 'external') continue;
-      const into = /\.locals$/.test(token.shape.path) ? this.#locals : this.#ofOnePackage(token, of);
+      const into = this.#ofOnePackage(token, of);
       if (into !== null) this.#addWithin(this.#facts.b.get(op), deepest, into, new Set());
     }
   }
@@ -236,7 +235,7 @@ export class HeldCode {
     for (const id of this.#origins.calleeTokens(op)) {
       const token = this.#externalOf(id);
       if (token === null) continue;
-      if (/^express\.Application\.(set|engine|locals)$/.test(token.shape.path)) this.#addSettings(op, token.shape);
+      if (token.shape.path === 'express.Application.set') this.#addSettings(op);
       if (token.site !== -1 || !isThirdParty(token.shape.package)) continue;
       const call = this.#models.call(token.shape, this.#facts.kind.get(op) === Op.construct);
       if (call === null || (call.mutates?.includes('this') === true && call.keeps !== undefined))
@@ -247,16 +246,15 @@ export class HeldCode {
   // --- replies ----------------------------------------------------------------------------------------------------------------
 
   /** `app.set('etag', fn)`: replies are made by it. */
-  #addSettings(op: OpId, { path }: Shape): void {
-    const found = path.endsWith('.set') ? this.#settings : this.#locals;
+  #addSettings(op: OpId): void {
     const call = this.#facts.d.get(op);
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
       for (const id of this.#origins.tokensOf(this.#facts.argument(call, index))) {
         const fn = this.#origins.tokens.functionOf(id);
-        if (fn !== null) found.add(fn);
+        if (fn !== null) this.#settings.add(fn);
       }
     }
-    this.#addGiven(op, found);
+    this.#addGiven(op, this.#settings);
   }
 
   #addReply({ path }: Shape, op: OpId, found: Set<FunctionId>): void {
@@ -264,7 +262,6 @@ export class HeldCode {
     for (const fn of this.#settings) found.add(fn);
     if (!rendering.test(path)) return;
     this.#addGiven(op, found);
-    for (const fn of this.#locals) found.add(fn);
     // Whichever engine it is, it has been given nothing but what packages have been given.
     for (const functions of packages.values()) for (const fn of functions) found.add(fn);
   }
