@@ -25,6 +25,8 @@ export class FarConnections {
   readonly #byLoop = new Map<Loop, Map<number, FarSocket>>();
   readonly #sends = new WeakMap<object, () => void>();
   #count = 0;
+  /** How many requests have been answered. */
+  answered = 0;
 
   /** `answers`: called before anything of an answer is sent. */
   constructor(server: http.Server, home: string, answers: () => void) {
@@ -79,6 +81,7 @@ export class FarConnections {
     if (!(socket instanceof net.Socket)) return;
     const tell = this.#sends.get(socket);
     if (tell === undefined) return;
+    this.answered++;
     tell();
     // How long it may wait for its next request is for the loop to say that has it. Node sets that when it has told of the answer.
     process.nextTick(() => void (socket.destroyed || socket.setTimeout(0)));

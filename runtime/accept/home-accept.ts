@@ -89,6 +89,13 @@ export class HomeAccept {
     return this.#answered.get(replica) ?? 0;
   }
 
+  /** By all replicas, those that have ended too. */
+  get answeredElsewhere(): number {
+    let sum = 0;
+    for (const requests of this.#answered.values()) sum += requests;
+    return sum;
+  }
+
   /** `root`: the replica's name of the server; `stays`: its names of what has to run at home. */
   async turnOn(replica: Replica, root: string, stays: readonly Stay[]): Promise<void> {
     if (this.#there.has(replica) || !this.isPossible()) return;

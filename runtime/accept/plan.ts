@@ -13,14 +13,15 @@ import timers from 'node:timers';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import type { LinkedServer, LinkedSlot } from '../link/link-home.js';
 import { remoteKey } from '../link/pair.js';
-import { layersOf } from '../link/routers.js';
 import type { Log } from '../log.js';
 import type { ToHome } from '../messages.js';
 import type { ReadyReplica, Replica } from '../replicas.js';
 import type { AcceptReport } from '../report.js';
 import { type Able, findAble, findWhole, type Whole } from './able.js';
+import { countLayers, printOf } from './app-print.js';
 import { HomeAccept } from './home-accept.js';
 import { Meets, type Stay } from './meets.js';
+import { Share } from './share.js';
 
 const { setInterval } = timers;
 
@@ -58,6 +59,7 @@ interface Served {
   readonly why: string | null;
   readonly print: string;
   readonly layers: number;
+  readonly share: Share;
 }
 
 export class AcceptPlan {
@@ -67,6 +69,8 @@ export class AcceptPlan {
   readonly #able = new Map<Replica, ReadonlyMap<Served, Able>>();
   /** They are to end, and serve no connections meanwhile. */
   readonly #leaving = new Set<Replica>();
+  /** Of these most is for home. */
+  readonly #held = new Set<Served>();
   #utilisation = performance.eventLoopUtilization();
   #busyLooks = 0;
   /** Home has no time left. */
@@ -83,7 +87,15 @@ export class AcceptPlan {
     const accept = new HomeAccept(server, linked.root, log, () => this.#mindChanges());
     const found = this.#isOver ? 'something of the app has changed' : this.#wholeOf(linked, accept);
     const [whole, why] = typeof found === 'string' ? [null, found] : [found, null];
-    this.#served.push({ linked, accept, whole, why, print: printOf(linked), layers: countLayers(linked) });
+    this.#served.push({
+      linked,
+      accept,
+      whole,
+      why,
+      print: printOf(linked),
+      layers: countLayers(linked),
+      share: new Share(),
+    });
     if (whole === null) {
       log.debug(`${linked.root}: the main thread accepts alone, as ${why}`);
       return;
@@ -186,9 +198,22 @@ export class AcceptPlan {
     if (this.#options.mode === 'auto' && this.#options.hasHeavy()) {
       for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('give-back');
     } else if (this.#isOn()) {
+      for (const served of this.#served) this.#mindShare(served);
       this.#turnOn();
       for (const { accept } of this.#served) accept.moveIdle();
     }
+  }
+
+  #mindShare(served: Served): void {
+    const { accept, share, linked } = served;
+    const holds = share.look(performance.now(), accept.far.answered, accept.answeredElsewhere) === 'holds';
+    if (this.#options.mode === 'every' || holds === this.#held.has(served)) return;
+    if (!holds) return void this.#held.delete(served);
+    this.#held.add(served);
+    accept.turnOff('give-back');
+    this.#options.log.info(
+      `${linked.root}: most of what is asked has to run on the main thread, which accepts alone for a while`,
+    );
   }
 
   /** Whoever has an answer of home's may ask at once for what it has changed, wherever that is answered. */
@@ -217,7 +242,9 @@ export class AcceptPlan {
     this.#options.wanted();
     for (const [replica, able] of this.#able) {
       if (this.#leaving.has(replica)) continue;
-      for (const [{ accept }, { root, stays }] of able) {
+      for (const [served, { root, stays }] of able) {
+        const { accept } = served;
+        if (this.#held.has(served)) continue;
         accept.turnOn(replica, root, stays).catch((error: unknown) => {
           this.#options.log.info(`${replica.id} cannot accept connections: ${String(error)}`);
         });
@@ -252,38 +279,4 @@ function isAlwaysHomes(
     return prefix === undefined ? [] : [{ path: slot.path, prefix }];
   });
   return new Meets(linked, here).isAlways;
-}
-
-/** Changes with the routes and the settings of all apps. */
-function printOf({ things }: LinkedServer): string {
-  return [...things.values()].map((thing) => `${layersOf(thing)} ${settingsPrint(thing)}`).join();
-}
-
-function countLayers({ things }: LinkedServer): number {
-  let count = 0;
-  for (const thing of things.values()) count += layersOf(thing);
-  return count;
-}
-
-const numbers = new WeakMap<object, number>();
-let last = 0;
-
-function settingsPrint(app: object): string {
-  const settings: unknown = Reflect.get(app, 'settings');
-  const locals: unknown = Reflect.get(app, 'locals');
-  if (typeof settings !== 'object' || settings === null) return '';
-  return [settings, locals].map((each) => (typeof each === 'object' && each !== null ? valuesPrint(each) : '')).join();
-}
-
-/** Objects count as themselves. */
-function valuesPrint(values: object): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name}=${typeof value === 'object' && value !== null ? numberOf(value) : String(value)}`)
-    .join();
-}
-
-function numberOf(value: object): number {
-  let number = numbers.get(value);
-  if (number === undefined) numbers.set(value, (number = ++last));
-  return number;
 }
