@@ -120,6 +120,7 @@ export const mongoose = {
       model: { call: { returns: 'mongoose.Model', mutates: ['this'], keeps: [1], connects: true, shared: true } },
       Schema: {
         construct: { returns: 'mongoose.Schema', keeps: [-1], connects: true },
+        call: { returns: 'mongoose.Schema', keeps: [-1], connects: true },
         members: { Types: { members: each('ObjectId Mixed Decimal128', { is: 'fresh' }) } },
       },
       ...each('set plugin', { call: { returns: 'this', mutates: ['this'], keeps: [-1] } }),
