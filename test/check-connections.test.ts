@@ -16,6 +16,9 @@ const LATER = "const { MongoClient } = require('mongodb'); let db; const use = (
 const CONNECTS = "MongoClient.connect('mongodb://localhost').then(use);";
 const NOTES = 'async (req, res) => { res.json(await db.collection("notes").find({}).toArray()); }';
 
+const MODEL = "const M = mongoose.model('M', schema);";
+const LABEL = 'async (req, res) => { const found = await M.findOne({}); res.json(found.label()); }';
+
 interface Case {
   readonly before: string;
   readonly handler: string;
@@ -47,6 +50,7 @@ const MOVES: readonly Case[] = [
   ]),
   ...each(MAPPER, ['async (req, res) => { res.json(await User.findAll()); }']),
   ...each(`${LATER} ${CONNECTS}`, [NOTES]),
+  ...each(`${MONGO} schema.methods.label = function () { return this.name + '!'; }; ${MODEL}`, [LABEL]),
 ];
 
 const STAYS: readonly Case[] = [
@@ -75,6 +79,8 @@ const STAYS: readonly Case[] = [
     `let saved = 0; ${MONGO} schema.post('save', () => { saved += 1; }); const M = mongoose.model('M', schema);`,
     ['async (req, res) => { const made = await M.create({}); res.json(1); }'],
   ),
+  ...each(`let said = 0; ${MONGO} schema.methods.label = function () { said += 1; return said; }; ${MODEL}`, [LABEL]),
+  ...each(`${MONGO} ${MODEL}`, [LABEL]),
   // What is set more than once, or later, or was something else before.
   ...each(`${LATER} ${CONNECTS} process.on('SIGHUP', () => { db = null; });`, [NOTES]),
   ...each(`${LATER} setInterval(() => { ${CONNECTS} }, 1000);`, [NOTES]),
