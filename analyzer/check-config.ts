@@ -219,6 +219,7 @@ const member: Check = object<Member>('an object that describes a value', () => (
   members: optional(record('an object with a field for each member', member)),
   others: optional(call),
   runBy: optional(name),
+  lends: optional(valueRef),
 }));
 
 const eventModel = object<EventModel>('an object that says what listeners get', () => ({

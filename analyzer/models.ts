@@ -28,6 +28,7 @@ const deepest = 4;
 
 export class Models {
   readonly #packages = new Map<string, PackageModel>();
+  #lentTo: ReadonlySet<string> | null = null;
   readonly #shapes = new Map<string, Shape>();
   readonly #types = new Map<string, Shape | null>();
   readonly #refs = new Map<string, readonly Ref[]>();
@@ -93,6 +94,15 @@ export class Models {
     return [...this.#packages.values()]
       .filter((model) => owners.has(model.name) || makes(model))
       .map(({ name }) => name);
+  }
+
+  /** Values of this type have what the program puts elsewhere. */
+  isLentTo(type: string): boolean {
+    if (this.#lentTo === null) {
+      const lends = [...this.#packages.values()].map((model) => JSON.stringify(model)).join();
+      this.#lentTo = new Set([...lends.matchAll(/"lends":"([^"]+)"/g)].map(([, name = '']) => name));
+    }
+    return this.#lentTo.has(type);
   }
 
   /** It makes functions that call what they were made of, and nothing else. */

@@ -188,6 +188,8 @@ export interface LinkFacts {
   readonly openClasses: readonly OpenClass[];
   /** Of fluxions that stand for closures of the running app: which ones these are. */
   readonly closures: readonly ClosureFluxion[];
+  /** Variables that start-up sets some time after its first turn, and nobody else. */
+  readonly once: readonly VariableName[];
 }
 
 export interface OpenFluxion {
@@ -208,6 +210,11 @@ export interface ClosureFluxion {
   readonly index: number;
 }
 
+export interface VariableName {
+  readonly module: ModuleId;
+  readonly name: string;
+}
+
 export const noLinkFacts: LinkFacts = {
   connects: [],
   captures: [],
@@ -220,6 +227,7 @@ export const noLinkFacts: LinkFacts = {
   open: [],
   openClasses: [],
   closures: [],
+  once: [],
 };
 
 export interface Holds {

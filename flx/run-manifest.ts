@@ -31,6 +31,8 @@ export interface LinkManifest {
   readonly fluxions: readonly LinkFluxion[];
   /** For each module the names of variables that are changed after start-up. */
   readonly changing: { readonly [module: ModuleId]: readonly string[] };
+  /** The same of those that start-up alone sets, some time: unset on any loop, they are not known to be the same. */
+  readonly once: { readonly [module: ModuleId]: readonly string[] };
   /** For each module with an emitted text: [line, column, length] of what was put in, in terms of the original. */
   readonly inserts: { readonly [module: ModuleId]: readonly (readonly [number, number, number])[] };
   /** Packages whose middleware may run on any loop: it remembers nothing from one request to the next. */

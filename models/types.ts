@@ -122,6 +122,8 @@ export interface Member {
   readonly call?: Call;
   readonly construct?: Call;
   readonly members?: { readonly [name: string]: Member };
+  /** What the program puts there, values of this type have as members: the methods of a schema its documents have. */
+  readonly lends?: string;
   /** What members that are not listed do; without it they are unknown. */
   readonly others?: Call;
   /** Functions that are put here are run as part of calls that run this (`Call.runs`). */

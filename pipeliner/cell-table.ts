@@ -3,6 +3,7 @@
  * Gives:   the cells of the program: one for each variable, field of `this` and lasting object that somebody asks for, with
  *          all that is known of it whoever uses it.
  */
+import { isBuiltin } from 'node:module';
 import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
 import {
   type AtomId,
@@ -15,6 +16,7 @@ import {
 } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import type { TypeModel } from '../models/types.js';
 import { Cell, type CellContext, type CellFacts, type CellOrigin } from './cells.js';
 import type { Flows } from './flows.js';
 import type { LastingObjects } from './lasting-objects.js';
@@ -148,6 +150,7 @@ export class CellTable {
       tokens,
       hint: name === '' ? this.#hint(tokens) : name,
       isServer: tokens.some((id) => this.#isServer(id)),
+      isOfPackage: tokens.length === 1 && this.#isOfPackage(tokens[0] as TokenId),
       request: this.#requestKind(tokens),
       travels: this.#travels(tokens),
       isFunction: tokens.length > 0 && tokens.every((id) => this.#pipeline.origins.tokens.functionOf(id) !== null),
@@ -155,6 +158,11 @@ export class CellTable {
     const cell = new Cell(this.#cells.length, facts, this.#context);
     this.#cells.push(cell);
     return cell;
+  }
+
+  #isOfPackage(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'external' && token.shape.package !== '' && !isBuiltin(token.shape.package);
   }
 
   #requestKind(tokens: readonly TokenId[]): Cell['request'] {
@@ -195,10 +203,10 @@ export class CellTable {
 
   #isServer(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
-    return (
-      token.kind === 'external' &&
-      this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true) !== null
-    );
+    if (token.kind !== 'external') return false;
+    // A question to a database in the making, too: start-up asks it and forgets it.
+    const isQuestion = (type: TypeModel): boolean => type.extends === 'Promise' && token.shape.package !== '';
+    return this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true || isQuestion(type)) !== null;
   }
 
   /** A message can carry it: what is not known to stand against it may be found to at run time. */

@@ -26,6 +26,8 @@ export interface CellFacts {
   readonly origin: CellOrigin;
   /** A server, app or router: start-up goes on filling it, which changes nothing for requests. */
   readonly isServer: boolean;
+  /** All that it ever holds is one thing that a package gave. */
+  readonly isOfPackage: boolean;
   /** What an object without a name of its own is called in tags and reasons. */
   readonly hint: string;
   /** Parts in which it is declared, in ascending order. */
@@ -48,6 +50,7 @@ const IS_SERVER = 1 << 6;
 const TRAVELS = 1 << 7;
 const IS_FUNCTION = 1 << 8;
 const IS_INDEXED = 1 << 9;
+const IS_OF_PACKAGE = 1 << 10;
 
 /** What all cells of a program have in common. */
 export interface CellContext {
@@ -89,6 +92,7 @@ export class Cell implements CellFacts, Group {
       (requests.indexOf(facts.request) << REQUEST) |
       (facts.isServer ? IS_SERVER : 0) |
       (facts.travels ? TRAVELS : 0) |
+      (facts.isOfPackage ? IS_OF_PACKAGE : 0) |
       (facts.isFunction ? IS_FUNCTION : 0);
   }
 
@@ -111,6 +115,10 @@ export class Cell implements CellFacts, Group {
 
   get isServer(): boolean {
     return (this.#flags & IS_SERVER) !== 0;
+  }
+
+  get isOfPackage(): boolean {
+    return (this.#flags & IS_OF_PACKAGE) !== 0;
   }
 
   get travels(): boolean {

@@ -14,8 +14,8 @@ import { type Cell, type Group, type State, type Touch, Use } from './cells.js';
 import type { Flows } from './flows.js';
 
 export type Decision =
-  /** Nothing changes it: any number of copies are one. */
-  | { readonly kind: 'constant'; readonly group: Group; readonly parts: readonly PartId[] }
+  /** Nothing changes it: any number of copies are one. `once`: but for start-up, which sets it some time later. */
+  | { readonly kind: 'constant'; readonly group: Group; readonly parts: readonly PartId[]; readonly once: Cell | null }
   | { readonly kind: 'scope'; readonly group: Group; readonly parts: readonly PartId[]; readonly owner: PartId }
   | { readonly kind: 'stream'; readonly group: Group; readonly parts: readonly PartId[] }
   /** `perFlow`: made anew in each flow, so that only the parts of one flow share it. */
@@ -68,13 +68,31 @@ function decideStartUp(group: Group, parts: readonly PartId[], flows: Flows, out
   const users = parts.filter((part) => part !== main);
   if (users.length === 0) return null;
   if (later.length === 0) return decideUnchangedLater(group, parts, changers, flows);
+  const once = later.includes(outsiders) ? null : setOnce(group, later, flows);
+  if (once !== null) return { kind: 'constant', group, parts, once };
   const mainTakesPart = changers.includes(main) || changers.includes(outsiders) || readsBinding(group);
   const taking = mainTakesPart ? [main, ...users] : users;
   if (users.length === 1 && !mainTakesPart) return { kind: 'scope', group, parts: users, owner: users[0] as PartId };
   // Without a start between them main has ended before the next part runs, and that one before the next.
-  const once = users.every((part) => !flows.isBehindStart(part));
-  if (once && inOneLine(group, [main], taking, later, flows)) return { kind: 'stream', group, parts: taking };
+  const isOneFlow = users.every((part) => !flows.isBehindStart(part));
+  if (isOneFlow && inOneLine(group, [main], taking, later, flows)) return { kind: 'stream', group, parts: taking };
   return { kind: 'share', group, parts: taking, perFlow: false };
+}
+
+/**
+ * Of what a package gives: `let db; connect().then((client) => { db = client.db(); });`: one place sets it, in what start-up goes on with, once. Whether it has
+ * been set by then on a loop, the linker looks up: before that it is no object.
+ */
+function setOnce(group: Group, later: readonly PartId[], flows: Flows): Cell | null {
+  const [part] = later;
+  if (part === undefined || later.length > 1 || flows.isBehindStart(part) || flows.behind(part).has(part)) return null;
+  const set = group.cells.filter((cell) => cell.touchOf(part)?.changes === true && !isSettingUp(cell, part));
+  const [cell] = set;
+  const touch = cell?.touchOf(part);
+  if (cell === undefined || touch === undefined || set.length > 1 || cell.variable === null) return null;
+  if (touch.has(Use.mutates) || touch.has(Use.hands) || touch.places(Use.writes).length > 1) return null;
+  if (!cell.isOfPackage || !cell.startUp.has(part) || flows.isRepeated([main], part, cell.variable)) return null;
+  return group.cells.some((each) => each.touchOf(main)?.changes === true && !isSettingUp(each, main)) ? null : cell;
 }
 
 /** Main alone changes it. What is read behind main only travels; behind a start it is as good as a constant. */
@@ -87,7 +105,7 @@ function decideUnchangedLater(
   const rebound = changers.includes(main) && group.cells.some((cell) => cell.touchOf(main)?.has(Use.writes) === true);
   const users = parts.filter((part) => part !== main);
   if (rebound && users.every((part) => flows.isBehind([main], part))) return { kind: 'stream', group, parts };
-  return { kind: 'constant', group, parts };
+  return { kind: 'constant', group, parts, once: null };
 }
 
 /** Start-up code reads a variable that is bound anew later, other than to pass its object on. */

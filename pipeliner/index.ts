@@ -7,7 +7,9 @@ import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { FluxionProgram, Unresolved } from '../flx/program.js';
+import type { Group } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
+import type { Decision } from './decide-state.js';
 import { decideState } from './decide-state.js';
 import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
@@ -67,7 +69,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
-    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows),
+    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows, decisions),
   };
 }
 
@@ -88,6 +90,7 @@ function listLinkFacts(
   connectsOf: (part: Part) => readonly string[],
   speaks: (part: Part) => boolean,
   flows: Flows,
+  decisions: ReadonlyMap<Group, Decision>,
 ): FluxionProgram['link'] {
   const { models, graph, parts, origins } = pipeline;
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
@@ -101,6 +104,7 @@ function listLinkFacts(
     repeatable: models.repeatable(),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     passes: listPasses(pipeline, names, folds, placed),
+    once: listOnce(pipeline, decisions),
     order: findOrder(pipeline, flows),
     holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
     brings: listBrought(pipeline, names, folds, speaks),
@@ -119,6 +123,14 @@ function listLinkFacts(
       return copy === undefined ? [] : [{ fluxion: nameOf({ names }, part.id), at: copy.at, index: copy.index }];
     }),
   };
+}
+
+function listOnce({ facts }: Pipeline, decisions: ReadonlyMap<Group, Decision>): FluxionProgram['link']['once'] {
+  return [...decisions.values()].flatMap((decision) => {
+    if (decision.kind !== 'constant' || decision.once === null) return [];
+    const { module, name } = decision.once;
+    return [{ module: facts.modules[module]?.id ?? '', name }];
+  });
 }
 
 function listBrought(

@@ -1,26 +1,27 @@
 /**
- * Inside a replica: clients that are connected here tell the app's listeners nothing of it.
+ * Inside a replica: clients that are connected here tell nobody of it but the packages that connect.
  *
  * Reads: clients, and where their listeners stand in the source.
- * Gives: the same clients, whose listeners of the app's do nothing any more. What happens to a connection, home's own client tells
- *        at home; told once more here, it would be printed and counted twice.
+ * Gives: the same clients, where listeners of the app, and of packages that use them (queues, stores), do nothing any more. What happens
+ *        to a connection home's own client tells at home; told once more here, it would be printed, counted and acted on twice.
  */
 import { EventEmitter } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import type { StartManifest } from '../flx/run-manifest.js';
 import type { Reflector } from './link/reflect.js';
 
-export function quietClients(clients: readonly object[], { modules }: StartManifest, reflector: Reflector): void {
-  const own = new Set(modules.map(({ source }) => source));
-  const isOwn = (url: string): boolean =>
-    own.has(url.startsWith('file:') ? fileURLToPath(url.replace(/[?#].*$/s, '')) : url);
+/** They listen to each other. */
+const OF_DRIVER = /[\\/]node_modules[\\/](?:mongodb|mongoose|ioredis|redis|@redis[\\/][^\\/]+)[\\/]/;
+const FILE = /^(?:file:|[\\/]|\w:[\\/])/;
+
+export function quietClients(clients: readonly object[], reflector: Reflector): void {
   for (const client of clients) {
     if (!isEmitter(client)) continue;
     for (const event of client.eventNames()) {
       const listeners = client.listeners(event);
       const places = reflector.locate(listeners);
-      for (const [index, listener] of listeners.entries())
-        if (isOwn(places[index]?.url ?? '')) replace(client, event, listener);
+      for (const [index, listener] of listeners.entries()) {
+        const url = places[index]?.url ?? '';
+        if (FILE.test(url) && !OF_DRIVER.test(url)) replace(client, event, listener);
+      }
     }
   }
 }

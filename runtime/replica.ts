@@ -100,7 +100,7 @@ async function start(
   if (chance !== undefined) throw new Error(`${chance.what} at ${chance.at}: home made no such random value`);
   const manifests = firewall.outside(() => readManifests(setup));
   const made = collected.stop();
-  firewall.outside(() => quiet(firewall, manifests.start));
+  firewall.outside(() => quiet(firewall));
   const linked = firewall.outside(() => link(firewall, made, loop, manifests, setup.accepts));
   const { found, cuts, watched } = linked;
   const names = new AppNames();
@@ -141,11 +141,11 @@ async function start(
   return { runs, accept, ready: { kind: 'ready', slots, cuts, apps: linked.apps, unconnected, misses } };
 }
 
-function quiet(firewall: Firewall, start: StartManifest): void {
+function quiet(firewall: Firewall): void {
   const clients = firewall.clients();
   if (clients.length === 0) return;
   const reflector = new Reflector();
-  quietClients(clients, start, reflector);
+  quietClients(clients, reflector);
   reflector.close();
 }
 

@@ -12,6 +12,13 @@ const REDIS = "const Redis = require('ioredis'); const redis = new Redis();";
 const MAPPER = "const { Sequelize } = require('sequelize'); const User = new Sequelize('x').define('User', {});";
 const MONGO = "const mongoose = require('mongoose'); const schema = new mongoose.Schema({ name: String });";
 
+const LATER = "const { MongoClient } = require('mongodb'); let db; const use = (client) => { db = client.db('x'); };";
+const CONNECTS = "MongoClient.connect('mongodb://localhost').then(use);";
+const NOTES = 'async (req, res) => { res.json(await db.collection("notes").find({}).toArray()); }';
+
+const MODEL = "const M = mongoose.model('M', schema);";
+const LABEL = 'async (req, res) => { const found = await M.findOne({}); res.json(found.label()); }';
+
 interface Case {
   readonly before: string;
   readonly handler: string;
@@ -42,6 +49,8 @@ const MOVES: readonly Case[] = [
     'async (req, res) => { res.json(await redis.get("k")); }',
   ]),
   ...each(MAPPER, ['async (req, res) => { res.json(await User.findAll()); }']),
+  ...each(`${LATER} ${CONNECTS}`, [NOTES]),
+  ...each(`${MONGO} schema.methods.label = function () { return this.name + '!'; }; ${MODEL}`, [LABEL]),
 ];
 
 const STAYS: readonly Case[] = [
@@ -70,6 +79,12 @@ const STAYS: readonly Case[] = [
     `let saved = 0; ${MONGO} schema.post('save', () => { saved += 1; }); const M = mongoose.model('M', schema);`,
     ['async (req, res) => { const made = await M.create({}); res.json(1); }'],
   ),
+  ...each(`let said = 0; ${MONGO} schema.methods.label = function () { said += 1; return said; }; ${MODEL}`, [LABEL]),
+  ...each(`${MONGO} ${MODEL}`, [LABEL]),
+  // What is set more than once, or later, or was something else before.
+  ...each(`${LATER} ${CONNECTS} process.on('SIGHUP', () => { db = null; });`, [NOTES]),
+  ...each(`${LATER} setInterval(() => { ${CONNECTS} }, 1000);`, [NOTES]),
+  ...each(`${LATER.replace('let db', 'let db = { collection: () => null }')} ${CONNECTS}`, [NOTES]),
   // Errors that hold what was refused.
   ...each(MAPPER, ['async (req, res) => { await User.create({}); res.end(); }']),
 ];

@@ -14,7 +14,7 @@ const start = {
   movable: true,
   modules: [{ id: ID, source: fileURLToPath(import.meta.url) }],
 } as unknown as StartManifest;
-const link = { changing: { [ID]: ['counter'] } } as unknown as LinkManifest;
+const link = { changing: { [ID]: ['counter'] }, once: {} } as unknown as LinkManifest;
 
 function reachedBy(fn: object): Reached {
   const reach = freshReach(start, link);

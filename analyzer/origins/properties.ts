@@ -33,6 +33,10 @@ export class Properties {
   readonly #entries = new Map<TokenId, TokenId>();
   readonly #prototypes = new Map<FunctionId, TokenId>();
   readonly #inherited: { readonly id: TokenId; readonly use: Load }[] = [];
+  /** What the program lends to all values of a type, by name. */
+  readonly #lent = new Map<string, ValueId>();
+  readonly #borrowed: { readonly shape: Shape; readonly site: number; readonly lent: ValueId; readonly use: Load }[] =
+    [];
   readonly #shadows = new Map<string, Load>();
   readonly #iterations = new Map<string, Load>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
@@ -86,7 +90,10 @@ export class Properties {
     // A name that was put together may also be that of an item.
     if (token.kind === 'object' && use.op >= 0 && this.#facts.keys.has(use.op))
       this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
-    if (token.kind === 'external') return this.#loadFromShape(token.shape, token.site, name, use);
+    if (token.kind === 'external') {
+      if (!this.#borrow(token.shape, token.site, use)) this.#loadFromShape(token.shape, token.site, name, use);
+      return;
+    }
     if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
     this.#loadGetter(id, name, use);
     if (token.proto !== NOTHING)
@@ -198,6 +205,25 @@ export class Properties {
     return token;
   }
 
+  #lentTo(type: string, atom: AtomId): ValueId {
+    const key = `${type} ${atom}`;
+    let lent = this.#lent.get(key);
+    if (lent === undefined) this.#lent.set(key, (lent = this.#facts.newValue()));
+    return lent;
+  }
+
+  /** What no model lists, and the program may have put elsewhere for such values. */
+  #borrow(shape: Shape, site: number, use: Load): boolean {
+    const { typeName } = shape;
+    if (typeName === null || !this.#models.isLentTo(typeName)) return false;
+    const member = this.#models.member(shape, this.#facts.atomName(use.atom));
+    if (member === null || !this.#models.isUnknown(member)) return false;
+    const lent = this.#lentTo(typeName, use.atom);
+    this.#flow.edge(lent, use.to);
+    this.#borrowed.push({ shape, site, lent, use });
+    return true;
+  }
+
   #loadFromShape(shape: Shape, site: number, name: string, use: Load): void {
     const member = this.#models.member(shape, name);
     if (member !== null) this.#flow.addShape(use.to, member, site);
@@ -240,6 +266,8 @@ export class Properties {
     const field = this.#fields.of(id, atom);
     if (field === null) this.#flow.edge(from, this.#flow.property(id, atom));
     else this.#storeInField(id, atom, from, field);
+    const lends = token.kind === 'external' ? token.shape.member?.lends : undefined;
+    if (lends !== undefined && atom !== ANY_PROPERTY) this.#flow.edge(from, this.#lentTo(lends, atom));
     if (this.#implicit.has(atom)) this.#flow.use(from, { kind: 'receive', receiver: this.#flow.holding(id) });
   }
 
@@ -279,10 +307,16 @@ export class Properties {
     this.#late.push({ id, to, seen: properties.length });
   }
 
-  /** What a package's class gives to classes that extend it, where they have nothing of that name themselves. */
+  /** What a package's class gives to classes that extend it, where they have nothing of that name themselves; and what is not known of
+   *  values that nobody has lent anything of that name. */
   loadInherited(): boolean {
     const waiting = this.#inherited.splice(0);
     let found = false;
+    for (const { shape, site, lent, use } of this.#borrowed.splice(0)) {
+      if (this.#flow.held.get(lent).length > 0) continue;
+      this.#loadFromShape(shape, site, this.#facts.atomName(use.atom), use);
+      found = true;
+    }
     for (const { id, use } of waiting) {
       if (this.#flow.held.get(use.shadow ?? NOTHING).length > 0) continue;
       this.load(id, { ...use, shadow: undefined });

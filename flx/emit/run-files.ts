@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
 import type { Lift, LiftedFunction } from '../live-facts.js';
-import type { Fluxion, FluxionId, FluxionProgram, ModuleId } from '../program.js';
+import type { Fluxion, FluxionId, FluxionProgram, LinkFacts, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
 import { findBringing } from './check-brought.js';
 import { sentVariables } from './check-cuts.js';
@@ -70,6 +70,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     version: 1,
     fluxions,
     changing: findChanging(program),
+    once: byModule(program.link.once),
     inserts,
     repeatable: program.link.repeatable,
     wrappers: program.link.wrappers,
@@ -147,11 +148,18 @@ function emitModules(program: FluxionProgram, folder: string): ReadonlyMap<Modul
   return emitted;
 }
 
+function byModule(names: LinkFacts['once']): Record<ModuleId, string[]> {
+  const found: Record<ModuleId, string[]> = {};
+  for (const { module, name } of names) found[module] = [...(found[module] ?? []), name];
+  return found;
+}
+
 /** What start-up alone sets is the same on all loops; what is touched by more is no business of those who may move. */
-function findChanging({ variables }: FluxionProgram): Record<ModuleId, string[]> {
+function findChanging({ variables, link }: FluxionProgram): Record<ModuleId, string[]> {
   const changing: Record<ModuleId, string[]> = {};
+  const once = new Set(link.once.map(({ module, name }) => `${module} ${name}`));
   for (const { name, module, writes } of variables) {
-    if (writes.length > 0) changing[module] = [...(changing[module] ?? []), name];
+    if (writes.length > 0 && !once.has(`${module} ${name}`)) changing[module] = [...(changing[module] ?? []), name];
   }
   return changing;
 }

@@ -2,7 +2,7 @@
  * Mappers and query builders. They may sit on an SQLite database in memory, of which there is one: then a client is its owner's
  * only. Where no such database is installed they have a server, and a pool that opens when it is first used.
  */
-import { chained, each, listed, post, promising, pure, values, withDefault } from '../build.js';
+import { chained, each, listed, post, promising, pure, sync, values, withDefault } from '../build.js';
 import type { Call, PackageModel } from '../types.js';
 
 const does = ['network'] as const;
@@ -93,7 +93,7 @@ export const knex = {
         raw: { call: { returns: 'knex.Builder', keeps: [-1] } },
         transaction: { call: { ruptures: [post(0, ['unknown'])], promise: true, returns: 'unknown', does } },
         destroy: { call: { ruptures: [post('last')], promise: true, returns: 'fresh', does, mutates: ['this'] } },
-        schema: { is: 'knex.Builder' },
+        schema: { is: 'knex.Schema' },
         fn: { members: { now: { call: { returns: 'fresh' } } } },
       },
     },
@@ -103,5 +103,17 @@ export const knex = {
       members: { ...pure('toString toSQL toQuery'), ...pure('clone', 'knex.Builder'), stream: {} },
       others: BUILDING,
     },
+    Schema: {
+      extends: 'Promise',
+      resolves: 'fresh',
+      members: {
+        ...pure('toString toSQL toQuery'),
+        ...each('createTable createTableIfNotExists alterTable table createView alterView', {
+          call: { ...BUILDING, ruptures: [sync('last', ['knex.Table'])] },
+        }),
+      },
+      others: BUILDING,
+    },
+    Table: { members: {}, others: { returns: 'this', mutates: ['this'] } },
   },
 } satisfies PackageModel;

@@ -120,6 +120,7 @@ export const mongoose = {
       model: { call: { returns: 'mongoose.Model', mutates: ['this'], keeps: [1], connects: true, shared: true } },
       Schema: {
         construct: { returns: 'mongoose.Schema', keeps: [-1], connects: true },
+        call: { returns: 'mongoose.Schema', keeps: [-1], connects: true },
         members: { Types: { members: each('ObjectId Mixed Decimal128', { is: 'fresh' }) } },
       },
       ...each('set plugin', { call: { returns: 'this', mutates: ['this'], keeps: [-1] } }),
@@ -151,7 +152,8 @@ export const mongoose = {
         }),
         virtual: { call: { returns: 'mongoose.Virtual', mutates: ['this'] } },
         path: { call: { returns: 'unknown', mutates: ['this'], keeps: [1] } },
-        ...values('methods statics virtuals query obj paths'),
+        methods: { lends: 'mongoose.Document' },
+        ...values('statics virtuals query obj paths'),
       },
     },
     Virtual: { members: chained('get set') },

@@ -8,7 +8,8 @@ const client = (type: string): Call => ({ returns: type, keeps: [-1], connects: 
 /** Commands are methods. What comes in by subscription comes to each loop that subscribed, so that stays with one. */
 const REDIS: TypeModel = {
   ...emitter({
-    ...callbackOrPromise('connect disconnect quit', { does, mutates: ['this'] }),
+    ...callbackOrPromise('connect', { does, mutates: ['this'], returns: 'this' }),
+    ...callbackOrPromise('disconnect quit', { does, mutates: ['this'] }),
     ...each('subscribe pSubscribe psubscribe unsubscribe punsubscribe', {
       call: {
         ruptures: [{ kind: 'start', callback: 'last' }],

@@ -19,9 +19,12 @@ export function makeReach(
 ): Reach {
   const ids = new Map(start.modules.map(({ source, id }) => [source, id]));
   const idOf = (url: string) => ids.get(url.startsWith('file:') ? fileURLToPath(url.replace(/[?#].*$/s, '')) : url);
-  const changing = new Map(Object.entries(link.changing).map(([id, names]) => [id, new Set(names)]));
+  const named = (all: LinkManifest['changing']) =>
+    new Map(Object.entries(all).map(([id, names]) => [id, new Set(names)]));
+  const [changing, once] = [named(link.changing), named(link.once)];
   return new Reach(reflector, {
     isApp: (url) => idOf(url) !== undefined,
+    isSetLater: (url, name) => once.get(idOf(url) ?? '')?.has(name) ?? false,
     changes: (url, name) => {
       const isChanging = changing.get(idOf(url) ?? '')?.has(name) ?? false;
       if (isChanging) touched();

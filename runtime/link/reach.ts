@@ -19,6 +19,8 @@ export interface ReachOptions {
   isApp(url: string): boolean;
   /** Some code changes this variable after start-up. */
   changes(url: string, name: string): boolean;
+  /** Start-up sets this variable some time, and nobody else does. */
+  isSetLater?(url: string, name: string): boolean;
   /** A function from this file is reached. */
   meets?(url: string): void;
 }
@@ -64,7 +66,8 @@ export class Reach {
   /** By variable, of those that the function's own text names. */
   of(fn: object): ReadonlyMap<string, string> {
     const told: Told = { objects: new Map(), functions: new Set([fn]) };
-    return new Map([...this.#factsOf(fn).variables].map(([name, value]) => [name, short(this.#tell(value, told))]));
+    const { place, variables } = this.#factsOf(fn);
+    return new Map([...variables].map(([name, value]) => [name, short(this.#tellVariable(place, name, value, told))]));
   }
 
   /** The same of values that have names. */
@@ -99,6 +102,12 @@ export class Reach {
     return (name) => named.has(name) && !this.#options.changes(url, name);
   }
 
+  #tellVariable(place: FunctionPlace | null, name: string, value: unknown, told: Told): string {
+    if (!isObject(value) && place !== null && this.#options.isSetLater?.(place.url, name) === true)
+      return unlike('not set so far');
+    return this.#tell(value, told);
+  }
+
   #tell(value: unknown, told: Told): string {
     if (++this.#nodes > MOST_NODES) return unlike('too much');
     const name = this.#modules.get(value);
@@ -122,7 +131,8 @@ export class Reach {
     if (told.functions.has(fn)) return at;
     told.functions.add(fn);
     if (this.#facts.size > MOST_FUNCTIONS) return unlike('too many functions');
-    return `${at}{${[...variables].map(([name, inner]) => `${name}=${this.#tell(inner, told)}`).join()}}`;
+    const inner = [...variables].map(([name, value]) => `${name}=${this.#tellVariable(place, name, value, told)}`);
+    return `${at}{${inner.join()}}`;
   }
 
   /** One that waits here for what start-up began would wait for ever. */
