@@ -263,6 +263,8 @@ export class Replicas {
     replica.channel.close();
     replica.thread.terminate();
     this.#log.debug(`${replica.id} did not start: ${reason}`);
+    // Connections are all that is real in a start-up: whatever they did to this one, the next one starts without them.
+    this.#connects = false;
     this.#again(reason);
   }
 

@@ -7,7 +7,7 @@ import test from 'ava';
 
 const MAY_IMPORT: { readonly [folder: string]: RegExp } = {
   analyzer: /^(syntax\/|diagnostics\/|models\/types\.|flx\/(program|live-facts)\.)/,
-  pipeliner: /^(analyzer\/|diagnostics\/|flx\/(program|layout-code|live-facts)\.)/,
+  pipeliner: /^(analyzer\/|diagnostics\/|models\/types\.|flx\/(program|layout-code|live-facts)\.)/,
   models: /^$/,
   diagnostics: /^$/,
   flx: /^(syntax|diagnostics)\//,

@@ -46,7 +46,7 @@ test('a client that start-up connects is connected in each replica; start-up ask
   );
 
   redis.drop();
-  await app.until(() => redis.accepted >= 6);
+  await redis.hasAccepted(6);
   const again = await app.many(20, () => '/get/n');
   t.true(again.every(({ text }) => text === '40'));
 

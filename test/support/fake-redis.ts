@@ -32,6 +32,11 @@ export class FakeRedis {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** So many clients have asked for a connection, ever. */
+  async hasAccepted(count: number): Promise<void> {
+    while (this.accepted < count) await once(this.#server, 'connection');
+  }
+
   /** All connections end. */
   drop(): void {
     for (const socket of this.#sockets) socket.destroy();
