@@ -60,7 +60,7 @@ function stubbed(layer: Layer): void {
   });
   const slot: LinkedSlot = {
     ...{ root: 'server0', path: '/', fn: handler, kind: 'handler', owner: null, place: null, fluxion, own: handler },
-    ...{ holder: layer, replace: () => {} },
+    ...{ holder: layer, hasStub: false, replace: () => {} },
     intercept: (give) => Object.defineProperty(layer, 'handle', { get: give }),
   };
   stubs.place(slot, fluxion);

@@ -21,10 +21,15 @@ const HOOKS: readonly RegExp[] = [
 
 /** Texts of those that turned out to. */
 const found = new Set<string>();
+/** They stay in their places, where they are looked at with each request. */
+const known = new WeakSet<object>();
 
 export function hooksIn(fn: object): boolean {
+  if (known.has(fn)) return true;
   const text = Function.prototype.toString.call(fn);
-  return found.has(text) || HOOKS.some((hook) => hook.test(text));
+  const has = found.has(text) || HOOKS.some((hook) => hook.test(text));
+  if (has) known.add(fn);
+  return has;
 }
 
 /** What has the same text does the same. */

@@ -27,7 +27,6 @@ export function startLoopback(level: LogLevel): void {
 
 class Loopback {
   readonly #log: Log;
-  readonly #stubs = new WeakSet<object>();
   #reflector: Remembering | null = null;
 
   constructor(log: Log) {
@@ -44,7 +43,7 @@ class Loopback {
     this.#reflector ??= new Remembering();
     const { slots } = stacksOfServer(server, this.#reflector);
     for (const slot of slots) {
-      if (this.#stubs.has(slot.fn) || isDispatcher(slot) || this.#callsApp(slot, slots)) continue;
+      if (slot.hasStub || isDispatcher(slot) || this.#callsApp(slot, slots)) continue;
       // It is called by its router itself, so that nothing of ours is in its stack traces.
       if (!hooksIn(slot.fn)) this.#replace(slot);
     }
@@ -57,7 +56,6 @@ class Loopback {
 
   #replace(slot: Slot): void {
     const stub = throughBridge(slot, this.#log, () => slot.replace(slot.fn));
-    this.#stubs.add(stub);
     // Node knows by this that the one stands for the other, as it does with listeners that are called once.
     if (slot.owner === null) Object.defineProperty(stub, 'listener', { value: slot.fn, configurable: true });
     slot.replace(stub);

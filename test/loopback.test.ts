@@ -167,3 +167,22 @@ ask(server, [{ path: '/last' }]);
   t.is(after, before);
   t.true(before.includes('sent'));
 });
+
+test('what stands in the place of a function stays there; one that has taken its place is found', async (t) => {
+  const { before, after, through } = await runBoth(
+    t,
+    `const app = require('express')();
+const server = http.createServer(app);
+const stack = () => app.router.stack.at(-1).route.stack;
+const seen = [];
+app.get('/', function first(req, res) { seen.push(stack()[0].handle); res.send('first'); });
+ask(server, [{ path: '/' }, { path: '/' }, { path: '/' }]);
+server.on('request', (req, res) => res.on('finish', () => {
+  if (seen.length === 2) stack()[0].handle = function second(req, res) { note('second', req); res.send(String(seen[0] === seen[1])); };
+}));
+`,
+  );
+  t.is(after, before);
+  t.true(before.includes('true'));
+  t.deepEqual(through, { second: true });
+});

@@ -18,6 +18,8 @@ export interface Slot {
   readonly intercept: ((give: () => Handler) => void) | null;
   /** The layer, list or server that has the function: with it, what tells this slot from all others, wherever it moves to. */
   readonly holder: object;
+  /** Something stands in its place there. */
+  readonly hasStub: boolean;
 }
 
 export type Handler = (this: unknown, ...args: never[]) => unknown;
@@ -168,6 +170,7 @@ class Walker implements Stacks {
         replaceListener(server, listener, stub);
       },
       intercept: null,
+      hasStub: server.rawListeners('request').some((each) => each !== listener && originalOf(each) === listener),
     });
   }
 
@@ -230,7 +233,9 @@ class Walker implements Stacks {
   }
 }
 
-function placeOf(holder: object, key: string | number, fn: Handler): Pick<Slot, 'replace' | 'intercept' | 'holder'> {
+type Place = Pick<Slot, 'replace' | 'intercept' | 'holder' | 'hasStub'>;
+
+function placeOf(holder: object, key: string | number, fn: Handler): Place {
   const set = (value: unknown): void => {
     Object.defineProperty(holder, key, { value, configurable: true, enumerable: true, writable: true });
   };
@@ -242,7 +247,9 @@ function placeOf(holder: object, key: string | number, fn: Handler): Pick<Slot, 
     originals.set(get, fn);
     Object.defineProperty(holder, key, { get, set, configurable: true, enumerable: true });
   };
-  return { holder, replace, intercept };
+  const own = Object.getOwnPropertyDescriptor(holder, key);
+  const hasStub = own?.get === undefined ? own?.value !== fn : originals.has(own.get);
+  return { holder, replace, intercept, hasStub };
 }
 
 /** What stubs, and accessors that may give one, stand for: routers are walked again when they have changed. */
