@@ -1,6 +1,7 @@
 /**
  * Apps in the styles that people write them in (fixtures/styles), and apps that try to fool the analysis (fixtures/adversarial): which handlers may move, as the linker says of the running
- * app, and that it answers as under node while all that may move does.
+ * app, and that it answers as under node while all that may move does; also where threads take connections, by new connections and by
+ * ones that are kept. Nearly all of these apps have routes of both kinds.
  *
  * Two things could be wrong, and both are counted: a handler that must not move and does, and one that could and does not.
  */
@@ -10,26 +11,43 @@ import { compile } from '../compile.js';
 import type { Request } from './support/differential.js';
 import { type Fixture, findAdversarial, findStyles } from './support/fixture.js';
 import { inTurn } from './support/in-turn.js';
-import { ServedApp, type ServeOptions } from './support/served-app.js';
+import { type Reply, ServedApp, type ServeOptions } from './support/served-app.js';
 import { countStyles, type FoundPlacement, findPlacements, readStyle, type Style } from './support/style.js';
+import { tempFolder } from './support/temp-folder.js';
 
 const NODE: ServeOptions = { flags: null };
 const EAGER: readonly string[] = ['--placement', 'eager', '--threads', '1', '--sanitize'];
 /** How often each request is sent. */
 const TIMES = 3;
+const ACCEPTING: readonly string[] = ['--accept', 'every', '--threads', '2'];
+const DECIDED =
+  /^fluxion (?:debug: replica-\d+ accepts|debug: server0: the main thread accepts alone|info: server0: all )/m;
 
-for (const app of [...findStyles(), ...findAdversarial()]) {
-  test(`${app.name}: what moves, and what it answers`, (t) => inTurn(() => checkStyle(t, app)));
+const apps = [...findStyles(), ...findAdversarial()];
+let accepting = 0;
+
+for (const app of apps) {
+  test(`${app.name}: what moves, and what it answers`, (t) =>
+    inTurn(async () => {
+      const folder = tempFolder(t);
+      await checkStyle(t, app, folder);
+      await checkAccepting(t, app, folder);
+    }));
 }
+
+test('most of them are served by several threads', (t) =>
+  inTurn(async () => {
+    t.true(accepting > apps.length / 2, `${accepting} of ${apps.length}`);
+  }));
 
 /** The compiler could not follow the app to where it says what handles the route. */
 const NOT_FOUND: FoundPlacement = { id: '', placement: 'home', why: 'is not found by the compiler' };
 
-async function checkStyle(t: ExecutionContext, app: Fixture): Promise<void> {
+async function checkStyle(t: ExecutionContext, app: Fixture, folder: string): Promise<void> {
   const style = readStyle(app);
   const [original, spread] = await Promise.all([
     ServedApp.serveFixture(t, app, NODE),
-    ServedApp.serveFixture(t, app, { flags: EAGER }),
+    ServedApp.serveFixture(t, app, { flags: EAGER, folder }),
   ]);
   // Whether there is a replica is among what is asked.
   await spread.says(/^fluxion (?:debug: replica-1 is ready|info: server0: all )/m);
@@ -57,11 +75,27 @@ async function checkStyle(t: ExecutionContext, app: Fixture): Promise<void> {
   }
 }
 
+async function checkAccepting(t: ExecutionContext, app: Fixture, folder: string): Promise<void> {
+  const { requests } = readStyle(app);
+  const [original, spread] = await Promise.all([
+    ServedApp.serveFixture(t, app, NODE),
+    ServedApp.serveFixture(t, app, { flags: ACCEPTING, folder }),
+  ]);
+  const [decided] = await spread.says(DECIDED);
+  if (decided.endsWith('accepts')) accepting++;
+  for (const [index, request] of [...requests, ...requests].entries()) {
+    const isNew = index % 3 === 0;
+    t.deepEqual(await ask(spread, request, isNew), await ask(original, request, isNew), request.path);
+  }
+  t.deepEqual([...spread.logged('error'), ...spread.logged('warn').filter((line) => line.includes(' came to '))], []);
+}
+
 async function ask(
   app: ServedApp,
   { method = 'GET', path, headers = {}, body = null }: Omit<Request, 'body'> & { readonly body?: string | null },
-) {
-  const reply = await app.request(path, { method, headers }, body);
+  isNew = false,
+): Promise<Reply> {
+  const reply = await app.request(path, { method, headers, ...(isNew ? { agent: false } : {}) }, body);
   const { date: _date, ...others } = reply.headers;
   return { ...reply, headers: others };
 }

@@ -52,6 +52,8 @@ export interface ServeOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** So many replicas are ready before the app is given to the test. */
   readonly replicas?: number;
+  /** Of a fixture: what an earlier run has compiled there is used again. */
+  readonly folder?: string;
 }
 
 /** `fluxion run` of an app, in a process of its own that ends with the test. The app prints its port when it listens. */
@@ -89,7 +91,7 @@ export class ServedApp {
   /** One that is there already, and listens on the port that it is told. */
   static serveFixture(t: ExecutionContext, app: Fixture, options: ServeOptions): Promise<ServedApp> {
     const env = { PORT: '0', NODE_ENV: undefined, ...options.env };
-    return ServedApp.#start(t, tempFolder(t), join(app.folder, app.entry), { ...options, env });
+    return ServedApp.#start(t, options.folder ?? tempFolder(t), join(app.folder, app.entry), { ...options, env });
   }
 
   /** What is written about it goes to the folder. */
