@@ -21,7 +21,7 @@ import type { Diagnostic, Report } from '../diagnostics/types.js';
 import { ANY_PROPERTY, Facts, type ModuleFact, NOTHING, Op, type ValueId } from './facts.js';
 import { findLentPackages } from './find-lent-packages.js';
 import { listCandidates } from './list-candidates.js';
-import type { DynamicLoad, ExportAll, LoadRequest } from './lowering/context.js';
+import type { DynamicLoad, ExportAll, LoadRequest, ShownExport } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ParseFailure, parse } from './parse.js';
 import { PackageReader, packageModuleId, packageRootOf, type WantedPackages } from './read-packages.js';
@@ -124,6 +124,8 @@ class Loader {
   readonly #data = new Map<string, ValueId>();
   readonly #unloaded: Unloaded[] = [];
   readonly #aliases = new Map<ValueId, ValueId>();
+  /** Namespaces of ES modules that somebody has as an object: `import * as m`, `import()`. */
+  readonly #namespaces = new Set<ValueId>();
   readonly #folders = new Set<string>();
   readonly #candidatesOf = new Map<DynamicLoad, readonly string[]>();
   readonly #report: Report;
@@ -299,7 +301,60 @@ class Loader {
     }
     // A second round, as these bring names from modules that may stand later in the order.
     for (const module of this.#order) for (const all of module.exportAlls) this.#linkExportAll(module, all);
+    this.#linkLiveBindings();
     this.#linkLateLoads();
+  }
+
+  /** What a namespace has is the module's variables as they are now: who binds one of them anew changes each namespace that shows it. */
+  #linkLiveBindings(): void {
+    const shownAs = new Map<ValueId, ShownExport[]>();
+    // Where names are imported one by one nobody has the namespace.
+    const namesOf = (module: LoweredModule): readonly ShownExport[] =>
+      module.fact.kind === 'module' && !this.#namespaces.has(module.fact.exports)
+        ? []
+        : [...module.shown, ...module.exportAlls.flatMap((all) => this.#shownBehind(module, all, new Set()))];
+    for (const each of this.#order.flatMap(namesOf)) {
+      const variable = this.#canonical(each.value);
+      const known = shownAs.get(variable);
+      if (known === undefined) shownAs.set(variable, [each]);
+      else known.push(each);
+    }
+    const { kind, a, owner, segment, loop, position } = this.#facts;
+    const { length } = kind;
+    for (let op = 0; shownAs.size > 0 && op < length; op++) {
+      if (kind.get(op) !== Op.write) continue;
+      const variable = a.get(op);
+      for (const { namespace, name } of shownAs.get(variable) ?? []) {
+        const atom = this.#facts.atom(name);
+        const place = [position.get(op), owner.get(op), segment.get(op), loop.get(op)] as const;
+        this.#facts.pushOp(Op.store, namespace, variable, atom, 0, ...place);
+      }
+    }
+  }
+
+  #canonical(value: ValueId): ValueId {
+    const seen = new Set<ValueId>();
+    let variable = value;
+    for (
+      let next = this.#aliases.get(variable);
+      next !== undefined && !seen.has(next);
+      next = this.#aliases.get(variable)
+    ) {
+      seen.add(next);
+      variable = next;
+    }
+    return variable;
+  }
+
+  /** What `export * from …` shows in the module that says so. */
+  #shownBehind(module: LoweredModule, all: ExportAll, seen: Set<LoweredModule>): ShownExport[] {
+    const source = this.#moduleOf(module, this.#resolve(module, all));
+    if (source == null || source.fact.kind === 'commonjs' || seen.has(source)) return [];
+    seen.add(source);
+    const namespace = module.fact.exports;
+    const own = [...source.exportBindings].map(([name, value]) => ({ namespace, name, value }));
+    const others = source.exportAlls.flatMap((each) => this.#shownBehind(source, each, seen));
+    return [...own, ...others.map((each) => ({ ...each, namespace }))];
   }
 
   // ------------------------------------------------------------------------------- what start-up may not come by
@@ -419,7 +474,10 @@ class Loader {
 
   #linkModule(module: LoweredModule, load: LoadRequest, target: LoweredModule): void {
     if (target.fact.kind === 'commonjs') return this.#linkCommonJs(module, load, target);
-    if (load.binding === null) return this.#copy(module, target.fact.exports, load.value);
+    if (load.binding === null) {
+      this.#namespaces.add(target.fact.exports);
+      return this.#copy(module, target.fact.exports, load.value);
+    }
     const exported = this.#exported(target, load.binding, new Set());
     if (exported === null) return;
     this.#copy(module, exported, load.value);

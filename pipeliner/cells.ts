@@ -4,6 +4,7 @@
 import type { PartId } from '../analyzer/cut-parts.js';
 import type { ValueId } from '../analyzer/facts.js';
 import type { TokenId } from '../analyzer/tokens.js';
+import type { RunsAnywhere } from './runs-anywhere.js';
 import { NO_TOUCH, type Touch, type TouchId, type TouchTable, type UseKind } from './touches.js';
 
 export { mostPlaces, type Touch, Use, type UseKind } from './touches.js';
@@ -247,5 +248,7 @@ export interface Group {
 export interface State {
   readonly cells: readonly Cell[];
   readonly groups: readonly Group[];
+  /** What keeps something, or looks at what changes, and runs without a call in sight, whoever is at work. */
+  readonly anywhere: readonly RunsAnywhere[];
   groupOf(cell: Cell): Group;
 }

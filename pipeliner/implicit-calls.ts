@@ -3,6 +3,7 @@
  * Gives:   how functions that run without a call in sight (getters, `toString`, `toJSON`) disturb what others hold, and
  *          the objects whose users may run them.
  */
+import { isCall } from '../analyzer/call-graph.js';
 import type { FunctionId, OpId, ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
@@ -47,18 +48,33 @@ export class ImplicitCalls {
     }
   }
 
+  /** It changes something that is not its own, looks at what changes, or does what nobody knows; to call what it is given is its caller's affair. */
+  isUnsettled(fn: FunctionId): boolean {
+    return this.#howUnsettled(fn, null, (op) => this.#isGiven(fn, op)) === 'beyond itself';
+  }
+
+  /** A call of a parameter, or of a method of one, or of `this`. */
+  #isGiven(fn: FunctionId, op: OpId): boolean {
+    const { facts } = this.#pipeline;
+    if (!isCall(facts.kind.get(op))) return false;
+    const { receiver, params } = facts.fn(fn);
+    const base = facts.a.get(op);
+    return base === receiver || params.includes(base);
+  }
+
   #isPrototype(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
     return token.kind === 'object' && token.type === 'Prototype';
   }
 
   /** By itself or by what it calls. */
-  #howUnsettled(fn: FunctionId, maker: FunctionId | null): Unsettled {
+  #howUnsettled(fn: FunctionId, maker: FunctionId | null, isSettled = (_op: OpId): boolean => false): Unsettled {
     const { effects } = this.#pipeline;
     const seen = new Set([fn]);
     let how: Unsettled = 'not';
     for (const next of seen) {
-      effects.each(next, (kind, id, _op, _at, value) => {
+      effects.each(next, (kind, id, op, _at, value) => {
+        if (kind === Effect.unknown && isSettled(op)) return;
         if (this.#unsettlesOthers(kind, id, next, maker, value)) how = 'beyond itself';
         else if (how === 'not' && next === fn && kind !== Effect.read && !this.#isOwn(id, maker)) how = 'itself';
       });

@@ -38,6 +38,7 @@ import {
   oneRequest,
   opaqueCode,
   packageUnmodelled,
+  runsAnywhere,
   sharesState,
   startUpCode,
   stateless,
@@ -96,8 +97,11 @@ class Placer {
 
   readonly #lateLoads: LateLoads;
   readonly #texts = new Map<string, string>();
+  /** The app makes code from texts, which no source shows. */
+  readonly #runsText: boolean;
 
   constructor(input: PlacingInput) {
+    this.#runsText = runsText(input.pipeline);
     this.#lateLoads = new LateLoads(input.pipeline);
     this.#input = input;
     const { facts, graph } = input.pipeline;
@@ -124,6 +128,7 @@ class Placer {
     for (const part of pipeline.parts.list) this.#own.set(part.id, this.#lookAt(part));
     this.#mindDynamicCode();
     this.#mindUnknownSources();
+    this.#mindWhatRunsAnywhere();
     if (pipeline.budget.isExhausted) this.#keepAllHome();
     for (const decision of this.#input.decisions.values()) this.#addState(decision);
   }
@@ -307,12 +312,24 @@ class Placer {
     return null;
   }
 
-  /** A global that the app makes; those of the language and of Node have models. */
+  /** A global that the app makes, perhaps by code from a text; those of the language and of Node have models. */
   #isOwnGlobal(cell: Cell): boolean {
     const { facts, models } = this.#input.pipeline;
     const variable = cell.variable === null ? undefined : facts.variables.get(cell.variable);
     if (variable?.kind !== VariableKind.global || models.global(variable.name) !== null) return false;
-    return cell.someTouch((touch) => touch.has(Use.writes));
+    return this.#runsText || cell.someTouch((touch) => touch.has(Use.writes));
+  }
+
+  /** Each request may run it, on whatever loop it is. */
+  #mindWhatRunsAnywhere(): void {
+    const [first] = this.#input.state.anywhere;
+    if (first === undefined) return;
+    const { source } = this.#input.pipeline;
+    for (const [part, own] of this.#own) {
+      if (part === 0) continue;
+      own.placement = 'home';
+      own.reasons.unshift(this.#reason(runsAnywhere(first.name), source.place(first.op)));
+    }
   }
 
   /** The analysis gave up telling things apart, so nothing is proven. */
@@ -450,6 +467,15 @@ class Placer {
   }
 }
 
+function runsText({ facts, graph }: Pipeline): boolean {
+  if (graph.externals.some(({ name }) => name === 'vm')) return true;
+  for (let op = 0; op < facts.kind.length; op++) {
+    const isText = facts.kind.get(op) === Op.opaque && facts.d.get(op) === Opaque.eval;
+    if (isText && facts.moduleOf(facts.owner.get(op)).owner === null) return true;
+  }
+  return false;
+}
+
 /** Names that others than the app look up in the environment, and members of `process` that they use. */
 const looked =
   /^(?!(?:exitCode|title)$)(TZ|LANG.*|LC_.*|NODE_.*|DEBUG.*|HOME|PATH|TE?MP.*|HTTPS?_PROXY|NO_PROXY|[a-z].*)$/;
@@ -467,5 +493,6 @@ const obstacleCodes = new Set([
   'pipeliner/opaque-code',
   'pipeliner/loads-late',
   'pipeliner/changes-by-loading',
+  'pipeliner/runs-anywhere',
   'pipeliner/too-entangled',
 ]);

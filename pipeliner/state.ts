@@ -21,6 +21,7 @@ import { LastingObjects } from './lasting-objects.js';
 import { eachLateEffect } from './late-effects.js';
 import { ObjectReads } from './object-reads.js';
 import { Reach, type Reached } from './reach.js';
+import { findRunsAnywhere, type RunsAnywhere } from './runs-anywhere.js';
 
 /** Null where there is no budget for it: with parts that each run all of what they reach. */
 export function collectState(pipeline: Pipeline, flows: Flows): State | null {
@@ -44,6 +45,7 @@ class Collector {
   readonly #cells: CellTable;
   readonly #reach: Reach;
   readonly #lasting: LastingObjects;
+  readonly #anywhere: RunsAnywhere[] = [];
   #order = 0;
   readonly #taken = new Map<number, number>();
   readonly #timesChanged = new Map<readonly Reached[], Uint8Array>();
@@ -212,6 +214,7 @@ class Collector {
     const isChanged = (variable: ValueId): boolean => this.#cells.known(variable)?.isChangedLater === true;
     const calls = new ImplicitCalls(this.#pipeline, (id) => this.#lasting.has(id), isChanged);
     for (const { token, op } of calls.uses()) this.#touch(this.#cells.ofObject(token), Effect.mutate, op, false, false);
+    for (const each of findRunsAnywhere(this.#pipeline)) if (calls.isUnsettled(each.fn)) this.#anywhere.push(each);
   }
 
   // ------------------------------------------------------------------------------------------- object reads
@@ -311,13 +314,14 @@ class Collector {
   }
 
   state(): State {
-    return groupCells({
+    const grouped = groupCells({
       pipeline: this.#pipeline,
       reach: this.#reach,
       cells: this.#cells.all,
       fieldOwners: this.#cells.fieldOwners,
       cellOf: (variable) => this.#cells.known(this.#pipeline.graph.aliases.get(variable) ?? variable),
     });
+    return { ...grouped, anywhere: this.#anywhere };
   }
 }
 

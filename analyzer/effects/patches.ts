@@ -56,7 +56,8 @@ function placeOf(facts: Facts, origins: Origins, op: OpId): { base: ValueId; val
   return { base: facts.argument(call, 0), values };
 }
 
-function whatIs({ path, package: owner }: Shape): Patched {
+/** What somebody's own function stands in the place of. */
+export function whatIs({ path, package: owner }: Shape): Patched {
   if (owner === 'console' || owner === 'tty' || /^(console|process)\b.*\b(stdout|stderr|console)\b/i.test(path))
     return 'output';
   const isOfExchange =

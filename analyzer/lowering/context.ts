@@ -58,6 +58,13 @@ export interface ExportAll {
   readonly end: number;
 }
 
+/** A namespace, under this name, has what the value holds at any time. */
+export interface ShownExport {
+  readonly namespace: ValueId;
+  readonly name: string;
+  readonly value: ValueId;
+}
+
 /** A `require` or `import()` whose target is not a constant. */
 export interface DynamicLoad {
   readonly mode: 'require' | 'import';
@@ -83,6 +90,7 @@ export class LoweringContext {
   readonly dynamicLoads: DynamicLoad[] = [];
   /** ES modules: what each exported name stands for. */
   readonly exportBindings = new Map<string, ValueId>();
+  readonly shown: ShownExport[] = [];
   /** Values of `const` variables that are strings known now. */
   readonly constants = new Map<ValueId, string>();
   /** Variables that hold a `require` function made by createRequire. */

@@ -65,8 +65,10 @@ export function lowerExpression(context: LoweringContext, node: es.Node, name = 
       return lowerTagged(context, node);
     case 'ImportExpression':
       return lowerImportCall(context, node);
+    case 'MetaProperty':
+      return lowerMetaProperty(context, node);
     default:
-      // Literal, MetaProperty, PrivateIdentifier (`#x in o`), Super on its own: nothing that flows.
+      // Literal, PrivateIdentifier (`#x in o`), Super on its own: nothing that flows.
       return NOTHING;
   }
 }
@@ -100,11 +102,18 @@ function lowerMember(context: LoweringContext, node: es.MemberExpression): Value
     context.read(global, offset(node));
     return global;
   }
+  if (isCallee(context, node)) return context.state.fact.self;
   const base = lowerExpression(context, node.object);
   const name = propertyName(context, node);
   const loaded = context.load(base, name, offset(node));
   if (base !== NOTHING && name === null) noteKey(context, node);
   return loaded;
+}
+
+/** `arguments.callee`, the function itself; but of an arrow function's those of the function around it. */
+function isCallee({ state }: LoweringContext, { object, property, computed }: es.MemberExpression): boolean {
+  if (computed || object.type !== 'Identifier' || object.name !== 'arguments') return false;
+  return property.type === 'Identifier' && property.name === 'callee' && (state.fact.flags & FunctionFlag.arrow) === 0;
 }
 
 function lowerSuperMember(context: LoweringContext, node: es.MemberExpression): ValueId {
@@ -362,6 +371,17 @@ function lowerSequence(context: LoweringContext, node: es.SequenceExpression): V
   let last = NOTHING;
   for (const expression of node.expressions) last = lowerExpression(context, expression);
   return last;
+}
+
+/** `new.target` is the class of what is made. */
+function lowerMetaProperty(context: LoweringContext, node: es.MetaProperty): ValueId {
+  if (node.meta.name !== 'new') return NOTHING;
+  const { fact } = context.state;
+  fact.flags |= FunctionFlag.usesThis;
+  const result = context.facts.newValue();
+  context.copy(context.load(fact.receiver, 'constructor', offset(node)), result, offset(node));
+  if ((fact.flags & FunctionFlag.arrow) === 0) context.copy(fact.self, result, offset(node));
+  return result;
 }
 
 function lowerYield(context: LoweringContext, node: es.YieldExpression): ValueId {

@@ -5,7 +5,7 @@
 import type { Facts, ModuleFact, ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
 import type { Parsed } from '../parse.js';
-import { type DynamicLoad, type ExportAll, type LoadRequest, LoweringContext } from './context.js';
+import { type DynamicLoad, type ExportAll, type LoadRequest, LoweringContext, type ShownExport } from './context.js';
 import { lowerBody } from './statements.js';
 
 export interface LoweredModule {
@@ -14,6 +14,7 @@ export interface LoweredModule {
   readonly dynamicLoads: readonly DynamicLoad[];
   readonly exportAlls: readonly ExportAll[];
   readonly exportBindings: ReadonlyMap<string, ValueId>;
+  readonly shown: readonly ShownExport[];
 }
 
 /** Space that lowering needs for one module at a time. */
@@ -69,8 +70,8 @@ export function lowerModule(
   };
   facts.modules.push(fact);
   if (source.owner !== null) facts.hasPackages = true;
-  const { loads, dynamicLoads, exportAlls, exportBindings } = context;
-  return { fact, loads, dynamicLoads, exportAlls, exportBindings };
+  const { loads, dynamicLoads, exportAlls, exportBindings, shown } = context;
+  return { fact, loads, dynamicLoads, exportAlls, exportBindings, shown };
 }
 
 function makeModuleObjects(context: LoweringContext): void {

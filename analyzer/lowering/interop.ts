@@ -92,6 +92,8 @@ function exportAll(context: LoweringContext, target: ValueId, table: es.ObjectEx
     const exported = exportedBy(value);
     if (exported === null) continue;
     const name = key.type === 'Identifier' ? key.name : key.type === 'Literal' ? String(key.value) : null;
-    context.store(target, name, lowerExpression(context, exported), true, offset(property));
+    const variable = lowerExpression(context, exported);
+    context.store(target, name, variable, true, offset(property));
+    if (name !== null) context.shown.push({ namespace: target, name, value: variable });
   }
 }

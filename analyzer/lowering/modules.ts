@@ -136,6 +136,7 @@ export function lowerExportDeclaration(
 
 function exportValue(context: LoweringContext, name: string, value: ValueId, position: number): void {
   context.exportBindings.set(name, value);
+  context.shown.push({ namespace: context.exportsValue, name, value });
   context.store(context.exportsValue, name, value, true, position);
 }
 

@@ -47,6 +47,12 @@ export const heldElsewhere = defineDiagnostic('pipeliner/held-elsewhere', 'note'
   span: null,
 }));
 
+export const runsAnywhere = defineDiagnostic('pipeliner/runs-anywhere', 'note', (name: string) => ({
+  message: `the app's function at "${name}" keeps something, and whatever a request does may run it`,
+  lift: 'let that function keep nothing, or leave it out',
+  span: null,
+}));
+
 export const hiddenState = defineDiagnostic('pipeliner/hidden-state', 'note', (callee: string) => ({
   message: `"${callee}" keeps state that every caller shares`,
   lift: 'keep that state outside of the process, in a database for instance',

@@ -9,7 +9,6 @@ export const PERFORMANCE: Member = {
     ...calls('clearMarks clearMeasures clearResourceTimings getEntries getEntriesByName getEntriesByType', {
       stateful: true,
     }),
-    timerify: { call: { returns: 'bound argument 0' } },
     ...constants('timeOrigin'),
     ...values('nodeTiming'),
   },

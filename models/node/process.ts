@@ -29,7 +29,7 @@ const MEMBERS: Members = {
     does,
   }),
   ...calls('loadEnvFile setSourceMapsEnabled disconnect', { does, stateful: true }),
-  ...calls('emitWarning', { does: ['output'] }),
+  ...calls('emitWarning', { does: ['output', 'process'] }),
   send: { call: { ruptures: [post('last', ['fresh'])], returns: 'fresh', does } },
   ...calls('setUncaughtExceptionCaptureCallback hasUncaughtExceptionCaptureCallback', { does, stateful: true }),
   ...calls('getActiveResourcesInfo', { does: ['clock'] }),
