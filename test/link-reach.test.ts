@@ -34,6 +34,40 @@ class Cart {
   }
 }
 
+class Base {
+  constructor(readonly value: unknown) {}
+  show(): unknown {
+    return this.value;
+  }
+}
+
+let ran = 0;
+function note(): undefined {
+  ran++;
+}
+
+class Arrows extends Base {
+  make: { readonly [what: string]: () => unknown } = {
+    'in a field': () => () => note() ?? this.value,
+    'that is asynchronous': () => async () => note() ?? this.value,
+    'that takes things apart':
+      () =>
+      ({ body: { id } }: { body: { id: string } }, ...rest: unknown[]) =>
+        note() ?? [id, rest, this.value],
+    'that another one uses': () => () => [1].map(() => note() ?? this.value),
+    'that another one makes': () => () => async () => note() ?? this.value,
+    'that asks for what is above': () => () => note() ?? super.show(),
+  };
+  inMethod() {
+    return () => note() ?? this.value;
+  }
+}
+
+class Unclear extends Base {
+  initial = (id = ran++) => [id, this.value];
+  computed = ({ [String(ran++)]: id }: { [name: string]: unknown }) => [id, this.value];
+}
+
 /** As two loops would: the same code is run again. */
 const MAKE: { readonly [what: string]: (value: unknown) => () => unknown } = {
   'a variable': (value) => () => value,
@@ -74,6 +108,13 @@ const MAKE: { readonly [what: string]: (value: unknown) => () => unknown } = {
     function show(this: unknown) {
       return this;
     }.bind({ value }),
+  'the this of an arrow function': (value) => new Arrows(value).inMethod(),
+  ...Object.fromEntries(
+    Object.keys(new Arrows(0).make).map((what) => [
+      `the this of an arrow function ${what}`,
+      (value: unknown) => new Arrows(value).make[what]?.() as () => unknown,
+    ]),
+  ),
   'a date': (value) => {
     const date = new Date(Number(value) * 1000);
     return () => date;
@@ -94,6 +135,16 @@ for (const [what, make] of Object.entries(MAKE)) {
     t.not(findDifference(reachedBy(make(1)), reachedBy(make(2))), null);
   });
 }
+
+test('nothing of an arrow function runs when it is asked for its this', (t) => t.is(ran, 0));
+
+test('an arrow function whose parameters have code is like nothing else, if it names this', (t) => {
+  for (const name of ['initial', 'computed'] as const) {
+    const fn = new Unclear(1)[name];
+    t.is(findDifference(reachedBy(fn), reachedBy(fn)), 'this', name);
+  }
+  t.is(ran, 0);
+});
 
 test('code by its place', (t) => {
   const [one, other] = [() => 1, () => 1];

@@ -12,6 +12,7 @@ import Module from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
+import { lexicalThis } from './arrows.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
 
 export interface ReachOptions {
@@ -31,6 +32,9 @@ const NAMES = /[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*/gu;
 const OF_NODE = new RegExp(
   `^node:|^(?:file://)?${fileURLToPath(new URL('../', import.meta.url)).replace(/\W/g, '\\$&')}`,
 );
+
+/** In the place of a value that V8 does not tell. */
+const UNTOLD = Symbol('untold');
 
 /** Beyond this nothing is proven any more. */
 const MOST_NODES = 300_000;
@@ -82,9 +86,18 @@ export class Reach {
     const isBound = isBuiltIn(fn);
     const looked = this.#reflector.look(fn, ({ url }) => (isBound ? null : this.#wanted(fn, url)));
     if (looked.place !== null) this.#options.meets?.(looked.place.url);
-    const facts = looked.place !== null && isBound ? { ...looked, variables: this.#boundVariables(fn) } : looked;
+    const facts = looked.place === null ? looked : { ...looked, variables: this.#allVariables(fn, looked, isBound) };
     this.#facts.set(fn, facts);
     return facts;
+  }
+
+  #allVariables(fn: object, { place, variables }: FunctionFacts, isBound: boolean): ReadonlyMap<string, unknown> {
+    if (isBound) return this.#boundVariables(fn);
+    if (place === null || !this.#options.isApp(place.url)) return variables;
+    const kind = lexicalThis(Function.prototype.toString.call(fn));
+    if (kind === 'none') return variables;
+    const around = kind === 'around' ? this.#reflector.lexicalThis(fn) : null;
+    return new Map([...variables, ['this', around === null ? UNTOLD : around.is]]);
   }
 
   /** A bound function reaches what it is bound to. */
@@ -110,6 +123,7 @@ export class Reach {
 
   #tell(value: unknown, told: Told): string {
     if (++this.#nodes > MOST_NODES) return unlike('too much');
+    if (value === UNTOLD) return unlike('what nobody can tell');
     const name = this.#modules.get(value);
     if (name !== undefined) return name;
     if (typeof value === 'function') return this.#tellFunction(value, told);
