@@ -124,6 +124,7 @@ class Engine {
       makes: loop.makes,
       fluxionOf: (id) => linker.fluxionOf(id),
       holds: () => this.#holds(),
+      holdsFor: (fn) => this.#holdsFor(fn),
     });
     this.#accept = this.#planAccept(manifests);
     const report =
@@ -250,6 +251,16 @@ class Engine {
     return !this.#linker.isAllHome;
   }
 
+  /** What a function depends on that has changed where nobody saw it coming: whoever depends on it stays from now on. */
+  #holdsFor(fn: object): boolean {
+    const changed = this.#linker.changedFor(fn);
+    if (changed === null) return true;
+    for (const { fluxion } of this.#linker.stayFromNowOn(fn, changed))
+      this.#log.info(`"${fluxion.id}" (${fluxion.module}:${fluxion.line}) stays on the main thread: ${changed}`);
+    this.#accept?.end();
+    return false;
+  }
+
   #keepHome(why: string): void {
     this.#stubs.keepHome();
     this.#accept?.end();
@@ -286,6 +297,7 @@ class Engine {
       manifests: () => this.#linker.manifests ?? manifests,
       log: this.#log,
       mindSettings: () => void this.#holds(),
+      changed: () => this.#linker.anyChange,
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
       isTrying: () => this.#stubs.isTrying(),
@@ -432,6 +444,9 @@ class Engine {
         return;
       case 'astray':
         this.#accept?.astray(replica, message);
+        return;
+      case 'changed':
+        this.#keepHome(`${message.what} (on ${replica.id})`);
         return;
       case 'diverged':
         this.#diverged(message.text);

@@ -16,6 +16,8 @@ import type { Make } from '../types.js';
 import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
+import { changedIn, keptLocals } from './guards.js';
+import type { Kept } from './kept.js';
 import { liftedBy, liftedFluxion, withLift } from './lift.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
 import { gatherLiveFacts, isOpen, type LiveHandlers } from './live-facts.js';
@@ -89,6 +91,9 @@ export class Linker {
   #reach: HomeReach | null;
   readonly verdicts: Verdicts;
   readonly #settings = new SettingsWatch();
+  /** Of functions that may run elsewhere: what they depend on. */
+  readonly #guards = new Map<object, readonly Kept[]>();
+  readonly #keptLocals = new Map<object, Kept>();
   #isAllHome = false;
   #preparing: Promise<void> | null = null;
 
@@ -232,6 +237,23 @@ export class Linker {
     return true;
   }
 
+  /** Why this function is to stay from now on, though it was found to move; null where all that it depends on is as it was. */
+  changedFor(fn: object): string | null {
+    return changedIn(this.#guards.get(fn) ?? []);
+  }
+
+  /** Gives those who are this function. */
+  stayFromNowOn(fn: object, why: string): readonly { readonly fluxion: LinkFluxion }[] {
+    const found = this.#servers.flatMap(({ linked }) => linked.slots.filter(({ own }) => own === fn));
+    for (const slot of found) this.verdicts.movesNoMore(slot, why);
+    return found.flatMap(({ fluxion }) => (fluxion === null ? [] : [{ fluxion }]));
+  }
+
+  /** The same of all that may run elsewhere. */
+  get anyChange(): string | null {
+    return changedIn(new Set([...this.#guards.values()].flat()));
+  }
+
   /** Code that the compiler has not read may change anything: from then on nothing moves. Gives the first such file. */
   mindUnknownFiles(scripts: Iterable<string>): string | null {
     const [unknown] = this.#isAllHome ? [] : (this.#finder?.unknownFiles(scripts) ?? []);
@@ -293,7 +315,25 @@ export class Linker {
       }
     }
     const movingCuts = new Set([...equal.cuts].filter((id) => !missesOf(this.fluxionOf(id))));
+    for (const { own } of moving.keys()) this.#guard(own);
+    for (const id of movingCuts) this.#guard(this.#options.makes.get(id));
     return { pairs, slots: moving, cuts: movingCuts, lacks };
+  }
+
+  #guard(fn: object | undefined): void {
+    const dependencies = fn === undefined || this.#guards.has(fn) ? undefined : this.#reach?.dependenciesOf(fn);
+    if (fn === undefined || dependencies === undefined) return;
+    const { kept, readsLocals } = dependencies;
+    const things = this.#servers.flatMap(({ linked }) => [...linked.things.values()]);
+    this.#guards.set(fn, readsLocals ? [...kept, ...this.#locals(things)] : kept);
+  }
+
+  /** One list for all, so that those who look at all look at it once. */
+  #locals(things: readonly object[]): readonly Kept[] {
+    for (const each of keptLocals(things)) {
+      if (!this.#keptLocals.has(each.holder)) this.#keptLocals.set(each.holder, each);
+    }
+    return [...this.#keptLocals.values()];
   }
 
   /** Apps, routers and routes of home, by the root and the path that a replica knows them by; those that it has. */

@@ -13,6 +13,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 import { lexicalThis } from './arrows.js';
+import type { Dependencies } from './guards.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
 
 export interface ReachOptions {
@@ -44,6 +45,9 @@ const MOST_FUNCTIONS = 3_000;
 interface Told {
   readonly objects: Map<object, number>;
   readonly functions: Set<object>;
+  /** The variable by which it is come by. */
+  variable: string;
+  readonly dependencies: Dependencies | null;
 }
 
 interface FunctionFacts {
@@ -68,15 +72,22 @@ export class Reach {
   }
 
   /** By variable, of those that the function's own text names. */
-  of(fn: object): ReadonlyMap<string, string> {
-    const told: Told = { objects: new Map(), functions: new Set([fn]) };
+  of(fn: object, dependencies: Dependencies | null = null): ReadonlyMap<string, string> {
+    const told: Told = { objects: new Map(), functions: new Set([fn]), variable: '', dependencies };
     const { place, variables } = this.#factsOf(fn);
-    return new Map([...variables].map(([name, value]) => [name, short(this.#tellVariable(place, name, value, told))]));
+    const found = new Map<string, string>();
+    for (const [name, value] of variables) {
+      told.variable = name;
+      found.set(name, short(this.#tellVariable(place, name, value, told)));
+    }
+    if (dependencies !== null)
+      for (const each of told.functions) dependencies.addText(Function.prototype.toString.call(each));
+    return found;
   }
 
   /** The same of values that have names. */
   ofValues(values: { readonly [name: string]: unknown }): ReadonlyMap<string, string> {
-    const told: Told = { objects: new Map(), functions: new Set() };
+    const told: Told = { objects: new Map(), functions: new Set(), variable: '', dependencies: null };
     return new Map(Object.entries(values).map(([name, value]) => [name, short(this.#tell(value, told))]));
   }
 
@@ -185,6 +196,7 @@ export class Reach {
   }
 
   #tellProperties(value: object, told: Told): string {
+    told.dependencies?.addObject(told.variable, value);
     const parts: string[] = [];
     for (const key of Reflect.ownKeys(value)) {
       const found = Object.getOwnPropertyDescriptor(value, key);
