@@ -206,7 +206,7 @@ class Engine {
 
   /** Routes that are added while the app serves may move as well. */
   #lookAtRoutes(): void {
-    if (this.#linker.isAllHome || !this.#linker.hasNews) return;
+    if (!this.#holds() || !this.#linker.hasNews) return;
     const { added, scripts } = this.#linker.relink();
     this.#mindUnknownFiles(scripts);
     if (this.#placeStubs(added)) this.#somethingMoves();
@@ -227,7 +227,7 @@ class Engine {
   #aside(): string | null {
     if (this.#context.aside !== null) return this.#context.aside;
     if (this.#gaveUpBy !== null && this.#replicas.list().length === 0) return this.#gaveUpBy;
-    if (this.#linker.isAllHome) return 'a module was loaded that the compiler has not seen';
+    if (this.#linker.homeBy !== null) return this.#linker.homeBy;
     if (!this.#mayGain) return 'nothing that its servers call may leave';
     return this.#replicas.expectsMore ? null : 'nothing has cost as much yet as a message to another thread';
   }
@@ -247,7 +247,8 @@ class Engine {
 
   /** Settings that change where nobody saw it coming: replicas have the old ones. */
   #holds(): boolean {
-    if (this.#linker.mindSettings()) this.#keepHome('settings of the app have changed since it was linked');
+    const changed = this.#linker.mindSettings();
+    if (changed !== null) this.#keepHome(changed);
     return !this.#linker.isAllHome;
   }
 
@@ -446,7 +447,7 @@ class Engine {
         this.#accept?.astray(replica, message);
         return;
       case 'changed':
-        this.#keepHome(`${message.what} (on ${replica.id})`);
+        if (this.#linker.keepAllHome(message.what)) this.#keepHome(`${message.what} (on ${replica.id})`);
         return;
       case 'diverged':
         this.#diverged(message.text);

@@ -20,7 +20,7 @@ import { AppNames } from './link/app-names.js';
 import { Classes } from './link/classes.js';
 import { freshReach, makeReach, type Reached } from './link/compare.js';
 import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
-import { changingNames, Dependencies, keptLocals, keptSettings, TurningGuard } from './link/guards.js';
+import { changingNames, Dependencies, keptLanguage, keptLocals, keptSettings, TurningGuard } from './link/guards.js';
 import type { Kept } from './link/kept.js';
 import { withLift } from './link/lift.js';
 import { remoteKey } from './link/pair.js';
@@ -251,7 +251,7 @@ function link(
     if (!is?.fluxion.movable) return null;
     const dependencies = new Dependencies(changing);
     const reached = [...reach.of(is.fn, dependencies)];
-    kept.push(...dependencies.kept);
+    for (const each of dependencies.kept) if (!kept.some(({ holder }) => holder === each.holder)) kept.push(each);
     readsLocals ||= dependencies.readsLocals;
     watched.push({ ...is, reached });
     return reached;
@@ -289,7 +289,7 @@ function link(
   );
   reflector.close();
   const things = found.flatMap(({ stacks }) => [...stacks.things.values()]);
-  kept.push(...keptSettings(things), ...(readsLocals ? keptLocals(things) : []));
+  kept.push(...keptLanguage(), ...keptSettings(things), ...(readsLocals ? keptLocals(things) : []));
   return { found, cuts, apps: remoteApps, watched, kept };
 }
 

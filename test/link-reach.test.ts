@@ -1,8 +1,11 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import { findDifference, freshReach, type Reached } from '../runtime/link/compare.js';
 import { divergenceText, Sanitizer } from '../runtime/sanitize.js';
+import { tempFolder } from './support/temp-folder.js';
 
 // What a function can reach, as text: the same text wherever start-up went the same way, another one wherever it did not.
 // This file stands for a module of an app.
@@ -157,6 +160,19 @@ test('what waits is like nothing else', (t) => {
   const waiting = new Promise(() => {});
   const use = () => waiting;
   t.is(findDifference(reachedBy(use), reachedBy(use)), 'waiting');
+});
+
+test('a pool of one connection is like nothing else', (t) => {
+  const folder = tempFolder(t, {
+    'node_modules/mongodb/client.js': `exports.Client = class { constructor(most) { this.options = { maxPoolSize: most }; } };
+      exports.modelOf = (client) => Object.assign(() => {}, { db: { client } });`,
+  });
+  const { Client, modelOf } = createRequire(import.meta.url)(join(folder, 'node_modules/mongodb/client.js'));
+  for (const make of [(most: number) => new Client(most), (most: number) => modelOf(new Client(most))]) {
+    const use = (pool: object) => () => pool;
+    t.is(findDifference(reachedBy(use(make(10))), reachedBy(use(make(10)))), null);
+    t.is(findDifference(reachedBy(use(make(1))), reachedBy(use(make(1)))), 'pool');
+  }
 });
 
 test('circles end', (t) => {

@@ -16,7 +16,7 @@ import type { Make } from '../types.js';
 import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
-import { changedIn, keptLocals } from './guards.js';
+import { changedIn, keptLanguage, keptLocals, TurningGuard } from './guards.js';
 import type { Kept } from './kept.js';
 import { liftedBy, liftedFluxion, withLift } from './lift.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
@@ -60,6 +60,8 @@ export interface ReachedSlot {
   readonly reached: Reached;
 }
 
+const SETTINGS_CHANGED = 'settings of the app have changed since it was linked';
+
 /** Then whoever waits has a turn. */
 const PIECE_MS = 5;
 
@@ -94,7 +96,9 @@ export class Linker {
   /** Of functions that may run elsewhere: what they depend on. */
   readonly #guards = new Map<object, readonly Kept[]>();
   readonly #keptLocals = new Map<object, Kept>();
-  #isAllHome = false;
+  #language: TurningGuard | null = null;
+  /** Why nothing moves any more. */
+  #homeBy: string | null = null;
   #preparing: Promise<void> | null = null;
 
   constructor(options: LinkerOptions) {
@@ -117,7 +121,12 @@ export class Linker {
   }
 
   get isAllHome(): boolean {
-    return this.#isAllHome;
+    return this.#homeBy !== null;
+  }
+
+  /** Why nothing moves any more; null where something may. */
+  get homeBy(): string | null {
+    return this.#homeBy;
   }
 
   /** Something behind a cut may leave home. */
@@ -136,6 +145,7 @@ export class Linker {
     const linked = linkServer(server, `server${this.#servers.length}`, this.#finder, reflector);
     const scripts = [...reflector.scripts()];
     reflector.close();
+    this.#language ??= new TurningGuard(keptLanguage());
     this.#servers.push({ server, linked, parts: partsOf(server, linked.things), gone: [] });
     this.#takeSettings();
     return { linked, scripts };
@@ -185,7 +195,7 @@ export class Linker {
   /** Null where it has nothing to say. */
   gatherLive(): LiveHandlers | null {
     const manifests = this.#manifests;
-    if (this.#finder === null || manifests === null || this.#isAllHome) return null;
+    if (this.#finder === null || manifests === null || this.isAllHome) return null;
     const reflector = new Reflector();
     const found = gatherLiveFacts(
       this.#servers.flatMap(({ linked }) => linked.slots),
@@ -230,11 +240,11 @@ export class Linker {
     this.#settings.take(this.#servers.flatMap(({ linked }) => [...linked.things.values()]));
   }
 
-  /** Something of the apps is not what replicas were compared with; from then on nothing moves. */
-  mindSettings(): boolean {
-    if (this.#isAllHome || !this.#settings.hasChanged) return false;
-    this.#isAllHome = true;
-    return true;
+  /** Something that all depend on is not what replicas were compared with; from then on nothing moves. */
+  mindSettings(): string | null {
+    if (this.isAllHome) return null;
+    this.#homeBy = this.#settings.hasChanged ? SETTINGS_CHANGED : (this.#language?.next() ?? null);
+    return this.#homeBy;
   }
 
   /** Why this function is to stay from now on, though it was found to move; null where all that it depends on is as it was. */
@@ -254,18 +264,25 @@ export class Linker {
     return changedIn(new Set([...this.#guards.values()].flat()));
   }
 
+  /** False where nothing moves anyway. */
+  keepAllHome(why: string): boolean {
+    if (this.isAllHome) return false;
+    this.#homeBy = why;
+    return true;
+  }
+
   /** Code that the compiler has not read may change anything: from then on nothing moves. Gives the first such file. */
   mindUnknownFiles(scripts: Iterable<string>): string | null {
-    const [unknown] = this.#isAllHome ? [] : (this.#finder?.unknownFiles(scripts) ?? []);
+    const [unknown] = this.isAllHome ? [] : (this.#finder?.unknownFiles(scripts) ?? []);
     if (unknown === undefined) return null;
-    this.#isAllHome = true;
+    this.#homeBy = 'a module was loaded that the compiler has not seen';
     return unknown;
   }
 
   /** Null where nothing of the program's text, nor of what it runs with, keeps it home. */
   staysBy({ fluxion }: LinkedSlot): string | null {
-    if (this.#settings.hasChanged) return 'settings of the app have changed since it was linked';
-    if (this.#isAllHome) return 'a module was loaded that the compiler has not seen';
+    if (this.#settings.hasChanged) return SETTINGS_CHANGED;
+    if (this.#homeBy !== null) return this.#homeBy;
     return fluxion?.why ?? null;
   }
 

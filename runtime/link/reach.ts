@@ -34,6 +34,8 @@ const OF_NODE = new RegExp(
   `^node:|^(?:file://)?${fileURLToPath(new URL('../', import.meta.url)).replace(/\W/g, '\\$&')}`,
 );
 
+const OF_PACKAGE = 'package ';
+
 /** In the place of a value that V8 does not tell. */
 const UNTOLD = Symbol('untold');
 
@@ -136,7 +138,12 @@ export class Reach {
     if (++this.#nodes > MOST_NODES) return unlike('too much');
     if (value === UNTOLD) return unlike('what nobody can tell');
     const name = this.#modules.get(value);
-    if (name !== undefined) return name;
+    if (name !== undefined) {
+      if (!name.startsWith(OF_PACKAGE) || !isObject(value)) return name;
+      if (isOneConnection(name, value)) return unlike('one connection');
+      told.dependencies?.addExports(told.variable, value);
+      return name;
+    }
     if (typeof value === 'function') return this.#tellFunction(value, told);
     if (typeof value !== 'object' || value === null) return tellPrimitive(value);
     const known = told.objects.get(value);
@@ -153,6 +160,7 @@ export class Reach {
     if (place === null || types.isProxy(fn) || OF_NODE.test(place.url))
       return `native ${String(Reflect.get(fn, 'name'))}`;
     const at = `${place.url}:${place.line}:${place.column}`;
+    if (!this.#options.isApp(place.url) && isOneConnection(place.url, fn)) return unlike('one connection');
     if (told.functions.has(fn)) return at;
     told.functions.add(fn);
     if (this.#facts.size > MOST_FUNCTIONS) return unlike('too many functions');
@@ -211,16 +219,49 @@ export class Reach {
 /** A connection to a database has a memory: settings, temporary tables, a transaction, the order of what it was asked. */
 const CONNECTION =
   /[\\/]node_modules[\\/](?:pg[\\/]lib[\\/](?:native[\\/])?client|mysql[\\/]lib[\\/](?:Pool)?Connection|mysql2[\\/]lib[\\/](?:base[\\/]|promise[\\/])?(?:pool_)?connection)\.js$/;
-const POOL = /[\\/]node_modules[\\/](?:pg-pool|pg|mysql|mysql2)[\\/]/;
+const POOLED =
+  /[\\/]node_modules[\\/](?:pg-pool|pg|mysql|mysql2|mariadb|mongodb|mongoose|knex|sequelize|mssql|generic-pool|oracledb|typeorm)[\\/]/;
+
+/** Where these packages keep how many connections a pool may have, seen from a pool, a database, a mapper, a model. */
+const SIZES: readonly (readonly string[])[] = [
+  ...[
+    '',
+    'pool.',
+    'client.',
+    's.',
+    's.client.',
+    's.db.client.',
+    'db.client.',
+    'connection.client.',
+    'client.s.',
+  ].flatMap((to) => [
+    `${to}options.max`,
+    `${to}options.maxPoolSize`,
+    `${to}options.poolSize`,
+    `${to}options.extra.connectionLimit`,
+    `${to}config.connectionLimit`,
+    `${to}config.pool.max`,
+  ]),
+  'options.pool.max',
+  'sequelize.options.pool.max',
+  'config.max',
+  'poolMax',
+].map((path) => path.split('.'));
 
 /** Or a pool of one. */
 function isOneConnection(url: string, value: object): boolean {
-  if (CONNECTION.test(url)) return true;
-  if (!POOL.test(url)) return false;
-  const read = (of: unknown, name: string): unknown =>
-    typeof of === 'object' && of !== null ? Reflect.get(of, name) : undefined;
-  const pool = read(value, 'pool') ?? value;
-  return read(read(pool, 'options'), 'max') === 1 || read(read(pool, 'config'), 'connectionLimit') === 1;
+  return CONNECTION.test(url) || (POOLED.test(url) && SIZES.some((path) => valueAt(value, path) === 1));
+}
+
+function valueAt(value: object, path: readonly string[]): unknown {
+  let at: unknown = value;
+  try {
+    for (const name of path) at = isObject(at) ? Reflect.get(at, name) : undefined;
+    return at;
+  } catch {
+    // Some cannot be asked before they are connected.
+    return undefined;
+  }
 }
 
 function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {
@@ -231,7 +272,7 @@ function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {
   ]);
   for (const name of loadedModules()) modules.set(require(name), `module ${name}`);
   for (const [file, module] of Object.entries(require.cache)) {
-    if (!isApp(file) && isObject(module?.exports)) modules.set(module.exports, `package ${file}`);
+    if (!isApp(file) && isObject(module?.exports)) modules.set(module.exports, `${OF_PACKAGE}${file}`);
   }
   return modules;
 }

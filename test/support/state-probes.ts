@@ -68,6 +68,8 @@ export const stateProbes: readonly StateProbe[] = [
   ["getPrototypeOf a list", "", "Reflect.getPrototypeOf([]).hits=1; res.end();", "res.json([].hits);"],
   ["constructor of what is written down", "", "({}).constructor.prototype.hits=1; res.end();", "res.json(({}).hits);"],
   ["setPrototypeOf an instance", "class A {} const a=new A();", "Object.setPrototypeOf(a, { hits: 1 }); res.end();", "res.json(a.hits);"],
+  ["model by name", "const mongoose=require('mongoose'); const A=mongoose.model('A', new mongoose.Schema({})); const B=mongoose.model('A');", "A.hits=(A.hits||0)+1; res.end();", "res.json(B.hits);"],
+  ["list of a model by name", "const mongoose=require('mongoose'); const A=mongoose.model('A', new mongoose.Schema({})); A.list=[]; const B=mongoose.model('A');", "A.list.push(1); res.end();", "res.json(B.list.length);"],
   ["factory", "function make(){ let n=0; return { inc(){ n++ }, get(){ return n } } } const c=make();", "c.inc(); res.end();", "res.json(c.get());"],
   ["factory arrow", "const make=()=>{ let n=0; return ()=>++n }; const next=make();", "next(); res.end();", "res.json(next());"],
   ["iife", "const c=(function(){ let n=0; return { inc: ()=>{ n+=1 }, get: ()=>n } })();", "c.inc(); res.end();", "res.json(c.get());"],
