@@ -56,7 +56,7 @@ function stubbed(layer: Layer): void {
   const stubs = new Stubs({
     ...{ dispatcher, scheduler, counts, overload: 'wait', reports: false, holds: () => true, makes: new Map() },
     fluxionOf: () => fluxion,
-    holds: () => true,
+    holdsFor: () => true,
   });
   const slot: LinkedSlot = {
     ...{ root: 'server0', path: '/', fn: handler, kind: 'handler', owner: null, place: null, fluxion, own: handler },

@@ -124,6 +124,7 @@ class Engine {
       makes: loop.makes,
       fluxionOf: (id) => linker.fluxionOf(id),
       holds: () => this.#holds(),
+      holdsFor: (fn) => this.#holdsFor(fn),
     });
     this.#accept = this.#planAccept(manifests);
     const report =
@@ -205,7 +206,7 @@ class Engine {
 
   /** Routes that are added while the app serves may move as well. */
   #lookAtRoutes(): void {
-    if (this.#linker.isAllHome || !this.#linker.hasNews) return;
+    if (!this.#holds() || !this.#linker.hasNews) return;
     const { added, scripts } = this.#linker.relink();
     this.#mindUnknownFiles(scripts);
     if (this.#placeStubs(added)) this.#somethingMoves();
@@ -226,7 +227,7 @@ class Engine {
   #aside(): string | null {
     if (this.#context.aside !== null) return this.#context.aside;
     if (this.#gaveUpBy !== null && this.#replicas.list().length === 0) return this.#gaveUpBy;
-    if (this.#linker.isAllHome) return 'a module was loaded that the compiler has not seen';
+    if (this.#linker.homeBy !== null) return this.#linker.homeBy;
     if (!this.#mayGain) return 'nothing that its servers call may leave';
     return this.#replicas.expectsMore ? null : 'nothing has cost as much yet as a message to another thread';
   }
@@ -246,8 +247,19 @@ class Engine {
 
   /** Settings that change where nobody saw it coming: replicas have the old ones. */
   #holds(): boolean {
-    if (this.#linker.mindSettings()) this.#keepHome('settings of the app have changed since it was linked');
+    const changed = this.#linker.mindSettings();
+    if (changed !== null) this.#keepHome(changed);
     return !this.#linker.isAllHome;
+  }
+
+  /** What a function depends on that has changed where nobody saw it coming: whoever depends on it stays from now on. */
+  #holdsFor(fn: object): boolean {
+    const changed = this.#linker.changedFor(fn);
+    if (changed === null) return true;
+    for (const { fluxion } of this.#linker.stayFromNowOn(fn, changed))
+      this.#log.info(`"${fluxion.id}" (${fluxion.module}:${fluxion.line}) stays on the main thread: ${changed}`);
+    this.#accept?.end();
+    return false;
   }
 
   #keepHome(why: string): void {
@@ -286,6 +298,7 @@ class Engine {
       manifests: () => this.#linker.manifests ?? manifests,
       log: this.#log,
       mindSettings: () => void this.#holds(),
+      changed: () => this.#linker.anyChange,
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
       isTrying: () => this.#stubs.isTrying(),
@@ -432,6 +445,9 @@ class Engine {
         return;
       case 'astray':
         this.#accept?.astray(replica, message);
+        return;
+      case 'changed':
+        if (this.#linker.keepAllHome(message.what)) this.#keepHome(`${message.what} (on ${replica.id})`);
         return;
       case 'diverged':
         this.#diverged(message.text);

@@ -153,6 +153,8 @@ export type ToHome =
       readonly to: string;
       readonly isLost: boolean;
     }
+  /** Something that was proven to stay as it was has changed here. */
+  | { readonly kind: 'changed'; readonly what: string }
   /** What was proven does not hold here. */
   | { readonly kind: 'diverged'; readonly text: string }
   /** Something was done that the outside can see: none of these may be run again. */

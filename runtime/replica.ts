@@ -20,6 +20,8 @@ import { AppNames } from './link/app-names.js';
 import { Classes } from './link/classes.js';
 import { freshReach, makeReach, type Reached } from './link/compare.js';
 import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
+import { changingNames, Dependencies, keptLanguage, keptLocals, keptSettings, TurningGuard } from './link/guards.js';
+import type { Kept } from './link/kept.js';
 import { withLift } from './link/lift.js';
 import { remoteKey } from './link/pair.js';
 import { Reflector } from './link/reflect.js';
@@ -134,7 +136,7 @@ async function start(
     begins: () => runs.begins(),
     send: (message) => channel.send(message),
   });
-  lift(firewall, channel, runs, () => accept.hadEffect());
+  lift(firewall, channel, runs, () => accept.hadEffect(), linked.kept);
   const slots = found.flatMap((each) => each.slots);
   const unconnected = findUnconnected(firewall);
   const misses = firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`);
@@ -221,6 +223,8 @@ interface Linked {
   readonly cuts: readonly RemoteCut[];
   readonly apps: readonly RemoteApp[];
   readonly watched: readonly Watched[];
+  /** What all that may run here depends on. */
+  readonly kept: readonly Kept[];
 }
 
 interface Manifests {
@@ -236,13 +240,19 @@ function link(
   accepts: boolean,
 ): Linked {
   const watched: Watched[] = [];
+  const kept: Kept[] = [];
+  let readsLocals = false;
+  const changing = changingNames(link);
   const reflector = new Reflector();
   const finder = new FluxionFinder(start, link);
   const reach = makeReach(reflector, start, link);
   const whole = accepts ? new WholeReach(reflector, start, link, reach) : null;
   const reachedBy = (is: FoundFluxion | null): Reached | null => {
     if (!is?.fluxion.movable) return null;
-    const reached = [...reach.of(is.fn)];
+    const dependencies = new Dependencies(changing);
+    const reached = [...reach.of(is.fn, dependencies)];
+    for (const each of dependencies.kept) if (!kept.some(({ holder }) => holder === each.holder)) kept.push(each);
+    readsLocals ||= dependencies.readsLocals;
     watched.push({ ...is, reached });
     return reached;
   };
@@ -278,7 +288,9 @@ function link(
     }),
   );
   reflector.close();
-  return { found, cuts, apps: remoteApps, watched };
+  const things = found.flatMap(({ stacks }) => [...stacks.things.values()]);
+  kept.push(...keptLanguage(), ...keptSettings(things), ...(readsLocals ? keptLocals(things) : []));
+  return { found, cuts, apps: remoteApps, watched, kept };
 }
 
 /** What the server of this name calls, or what a server of an app would. */
@@ -301,7 +313,13 @@ const NETWORK = /^(net|tls|https?|http2|dgram|dns|fetch|undici)\b/;
 
 // --- from now on effects are real -------------------------------------------------------------------------------------
 
-function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: ReplicaRuns, hadEffect: () => void): void {
+function lift(
+  firewall: Firewall,
+  channel: Channel<ToHome, ToReplica>,
+  runs: ReplicaRuns,
+  hadEffect: () => void,
+  kept: readonly Kept[],
+): void {
   const now = (message: ToHome): void => {
     channel.send(message);
     channel.flush();
@@ -325,7 +343,15 @@ function lift(firewall: Firewall, channel: Channel<ToHome, ToReplica>, runs: Rep
     },
     dead: (what) => runs.failAll(what, 'it is alive on the main thread only'),
   });
-  runs.onBegin(() => firewall.armed());
+  let guard: TurningGuard | null = new TurningGuard(kept);
+  runs.onBegin(() => {
+    const changed = guard?.next() ?? null;
+    if (changed !== null) {
+      guard = null;
+      now({ kind: 'changed', what: changed });
+    }
+    firewall.armed();
+  });
   sendWarnings(now);
   const heard = UNCAUGHT_EVENTS.filter((event) => takeListeners(event));
   for (const event of heard) {

@@ -33,6 +33,8 @@ export interface StubOptions {
   readonly fluxionOf: (id: string) => LinkFluxion | undefined;
   /** Asked before anything leaves: what replicas were compared with is still so. */
   holds(): boolean;
+  /** The same of what this function depends on. */
+  holdsFor(fn: object): boolean;
 }
 
 export class Stubs {
@@ -131,7 +133,15 @@ export class Stubs {
     if (state.staysHome || isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds())
       return false;
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
-    return offer === 'away' || (offer === 'full' && this.#options.overload === '503');
+    if (offer === 'away') return this.#reachesTheSame(state, slot.own);
+    return offer === 'full' && this.#options.overload === '503';
+  }
+
+  /** Only what leaves pays for this. */
+  #reachesTheSame(state: FluxionState, fn: object): boolean {
+    if (this.#options.holdsFor(fn)) return true;
+    state.staysHome = true;
+    return false;
   }
 
   /** For the report: counts, and nothing else. */
@@ -158,7 +168,7 @@ export class Stubs {
     if (isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return call();
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     if (offer === 'full' && this.#options.overload === '503') return refuse(res);
-    if (offer !== 'away') return call();
+    if (offer !== 'away' || !this.#reachesTheSame(state, slot.own)) return call();
     const beside = besideExchange(slot, args);
     const parts = {
       ...{ req, res, next: isFunction(next) ? next : null, below: new Below(stub, self) },
@@ -222,7 +232,9 @@ export class Stubs {
 
   #goesAway(state: FluxionState): boolean {
     if (isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return false;
-    return this.#options.dispatcher.offer(state, ({ cuts }) => cuts.has(state.fluxion.id)) === 'away';
+    const make = this.#options.makes.get(state.fluxion.id);
+    const offer = this.#options.dispatcher.offer(state, ({ cuts }) => cuts.has(state.fluxion.id));
+    return offer === 'away' && (make === undefined || this.#reachesTheSame(state, make));
   }
 
   #sendCut(

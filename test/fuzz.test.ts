@@ -177,8 +177,12 @@ test('each indirection alone: who changes or reads shared state is never replica
   t.deepEqual(unsound, [...knownGaps]);
 });
 
-/** Ways to change and to read state that the analysis does not see through yet. */
-const knownProbeGaps: readonly string[] = ['prototype via'];
+/** Ways to change and to read state that the analysis does not see through yet; the running app is watched for them (guards.ts). */
+const knownProbeGaps: readonly string[] = [
+  'getPrototypeOf what is written down',
+  'getPrototypeOf a list',
+  'constructor of what is written down',
+];
 
 test('each way to share state by itself: who changes it and who reads it are never replicated', async (t) => {
   const compiler = boundedCompiler(t);

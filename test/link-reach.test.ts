@@ -1,8 +1,11 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import { findDifference, freshReach, type Reached } from '../runtime/link/compare.js';
 import { divergenceText, Sanitizer } from '../runtime/sanitize.js';
+import { tempFolder } from './support/temp-folder.js';
 
 // What a function can reach, as text: the same text wherever start-up went the same way, another one wherever it did not.
 // This file stands for a module of an app.
@@ -32,6 +35,40 @@ class Cart {
   show(): string {
     return `${this.owner} ${this.#items.join()}`;
   }
+}
+
+class Base {
+  constructor(readonly value: unknown) {}
+  show(): unknown {
+    return this.value;
+  }
+}
+
+let ran = 0;
+function note(): undefined {
+  ran++;
+}
+
+class Arrows extends Base {
+  make: { readonly [what: string]: () => unknown } = {
+    'in a field': () => () => note() ?? this.value,
+    'that is asynchronous': () => async () => note() ?? this.value,
+    'that takes things apart':
+      () =>
+      ({ body: { id } }: { body: { id: string } }, ...rest: unknown[]) =>
+        note() ?? [id, rest, this.value],
+    'that another one uses': () => () => [1].map(() => note() ?? this.value),
+    'that another one makes': () => () => async () => note() ?? this.value,
+    'that asks for what is above': () => () => note() ?? super.show(),
+  };
+  inMethod() {
+    return () => note() ?? this.value;
+  }
+}
+
+class Unclear extends Base {
+  initial = (id = ran++) => [id, this.value];
+  computed = ({ [String(ran++)]: id }: { [name: string]: unknown }) => [id, this.value];
 }
 
 /** As two loops would: the same code is run again. */
@@ -74,6 +111,13 @@ const MAKE: { readonly [what: string]: (value: unknown) => () => unknown } = {
     function show(this: unknown) {
       return this;
     }.bind({ value }),
+  'the this of an arrow function': (value) => new Arrows(value).inMethod(),
+  ...Object.fromEntries(
+    Object.keys(new Arrows(0).make).map((what) => [
+      `the this of an arrow function ${what}`,
+      (value: unknown) => new Arrows(value).make[what]?.() as () => unknown,
+    ]),
+  ),
   'a date': (value) => {
     const date = new Date(Number(value) * 1000);
     return () => date;
@@ -95,6 +139,16 @@ for (const [what, make] of Object.entries(MAKE)) {
   });
 }
 
+test('nothing of an arrow function runs when it is asked for its this', (t) => t.is(ran, 0));
+
+test('an arrow function whose parameters have code is like nothing else, if it names this', (t) => {
+  for (const name of ['initial', 'computed'] as const) {
+    const fn = new Unclear(1)[name];
+    t.is(findDifference(reachedBy(fn), reachedBy(fn)), 'this', name);
+  }
+  t.is(ran, 0);
+});
+
 test('code by its place', (t) => {
   const [one, other] = [() => 1, () => 1];
   const use = (fn: () => number) => () => fn();
@@ -106,6 +160,19 @@ test('what waits is like nothing else', (t) => {
   const waiting = new Promise(() => {});
   const use = () => waiting;
   t.is(findDifference(reachedBy(use), reachedBy(use)), 'waiting');
+});
+
+test('a pool of one connection is like nothing else', (t) => {
+  const folder = tempFolder(t, {
+    'node_modules/mongodb/client.js': `exports.Client = class { constructor(most) { this.options = { maxPoolSize: most }; } };
+      exports.modelOf = (client) => Object.assign(() => {}, { db: { client } });`,
+  });
+  const { Client, modelOf } = createRequire(import.meta.url)(join(folder, 'node_modules/mongodb/client.js'));
+  for (const make of [(most: number) => new Client(most), (most: number) => modelOf(new Client(most))]) {
+    const use = (pool: object) => () => pool;
+    t.is(findDifference(reachedBy(use(make(10))), reachedBy(use(make(10)))), null);
+    t.is(findDifference(reachedBy(use(make(1))), reachedBy(use(make(1)))), 'pool');
+  }
 });
 
 test('circles end', (t) => {

@@ -108,6 +108,72 @@ test('a module that the compiler has not read takes all home, from when it is lo
   t.true((await app.many(20, () => '/most')).every(({ text }) => text === '2'));
 });
 
+test('code that nobody can read changes what handlers depend on: these stay on the main thread from then on', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'settings.js': 'exports.limits = { most: 1 };',
+      'app.js': `${BEGIN}
+        const { limits } = require('./settings');
+        process.env.PLACE = 'here';
+        app.locals.title = 'old';
+        app.engine('text', (file, options, done) => done(null, options.title));
+        app.set('views', __dirname).set('view engine', 'text');
+        require('fs').writeFileSync(__dirname + '/page.text', '');
+        app.get('/most', (req, res) => { res.json(limits.most); });
+        app.get('/place', (req, res) => { res.json(process.env.PLACE); });
+        app.get('/page', (req, res) => { res.render('page'); });
+        app.get('/other', (req, res) => { res.json(req.query); });
+        process.app = app;
+        process.on('SIGUSR2', () => {
+          Function(\`
+            process.mainModule.children.find(({ id }) => id.endsWith('settings.js')).exports.limits.most = 2;
+            process.env.PLACE = 'there';
+            process.app.locals.title = 'new';
+          \`)();
+          console.log('changed');
+        });
+        ${END}`,
+    },
+    EAGER,
+  );
+  const answers = async (): Promise<readonly string[]> => {
+    const all = await app.many(40, (n) => ['/most', '/place', '/page', '/other'][n % 4] ?? '');
+    return [...new Set(all.map(({ text }) => text))].sort();
+  };
+  t.deepEqual(await answers(), ['"here"', '1', 'old', '{}']);
+  app.child.kill('SIGUSR2');
+  await app.says(/^changed$/m);
+  t.deepEqual(await answers(), ['"there"', '2', 'new', '{}']);
+  const report = await app.report();
+  for (const id of ['get_most', 'get_place', 'get_page']) t.is(runsAway(report, id), 10, id);
+  t.is(runsAway(report, 'get_other'), 20);
+});
+
+test('what a model says wrongly is noticed where it changes what threads depend on', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'fluxion.config.js': `module.exports = { models: [
+        { name: 'sneaky', module: { members: { look: { call: { returns: 'fresh' } } } } },
+      ] };`,
+      'lib/node_modules/sneaky/index.js': "exports.look = () => { process.env.PLACE = 'there'; return 1; };",
+      'lib/sneaky.js': "module.exports = require('sneaky');",
+      'app.js': `${BEGIN}
+        const sneaky = require('./lib/sneaky');
+        process.env.PLACE = 'here';
+        app.get('/place', (req, res) => { res.json(process.env.PLACE); });
+        app.get('/look', (req, res) => { res.json(sneaky.look()); });
+        ${END}`,
+    },
+    { flags: ['--accept', 'every', '--threads', '1'], replicas: 1 },
+  );
+  await app.says(/replica-1 accepts/);
+  const stays = /everything stays on the main thread: "process\.env" has changed .* \(on replica-1\)/;
+  while (!stays.test(app.stderr)) await app.get('/look');
+  t.is((await app.get('/look')).text, '1');
+});
+
 test('sanitize: what was proven is looked at again, and said to be wrong where it is', async (t) => {
   const flags = [...(EAGER.flags ?? []), '--sanitize'];
   const files = {

@@ -273,9 +273,24 @@ export class LoweringContext {
   }
 
   load(base: ValueId, property: string | null, position: number): ValueId {
+    if (property === '__proto__') return this.#prototypeOf(base, position);
     if (base === NOTHING) return NOTHING;
     const result = this.facts.newValue();
     this.op(Op.load, base, result, property === null ? 0 : this.facts.atom(property), 0, position);
+    return result;
+  }
+
+  /** `base.__proto__`: whatever that is, it may be what all objects have. */
+  #prototypeOf(base: ValueId, position: number): ValueId {
+    const object = this.global('Object');
+    const result = this.facts.newValue();
+    this.copy(this.load(object, 'prototype', position), result, position);
+    if (base === NOTHING) return result;
+    const here = { start: position, end: position };
+    const call = this.call([{ value: base, ...here }], -1, here, position);
+    const own = this.facts.newValue();
+    this.op(Op.method, object, own, this.facts.atom('getPrototypeOf'), call, position);
+    this.copy(own, result, position);
     return result;
   }
 

@@ -40,8 +40,10 @@ export const sequelize = {
         ...pure('fn col literal where and or json cast escape getDialect isDefined'),
       },
     },
+    // `define('user')` and `model('user')` give the same one: what hangs on one hangs on all.
     Model: {
       identity: true,
+      one: true,
       construct: { returns: 'sequelize.Instance', keeps: [0] },
       members: {
         ...promising('findAll', { does, returns: 'Array' }),

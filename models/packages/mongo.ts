@@ -163,8 +163,10 @@ export const mongoose = {
       collection: { call: { returns: 'unknown' } },
       ...values('readyState name host port db models'),
     }),
+    // The same name gives the same model, wherever it is asked for: what hangs on one hangs on all.
     Model: {
       identity: true,
+      one: true,
       construct: { returns: 'mongoose.Document', keeps: [0] },
       members: {
         ...QUERIES,

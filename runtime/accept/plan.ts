@@ -34,6 +34,8 @@ export interface AcceptOptions {
   readonly log: Log;
   /** Looks whether settings have changed that replicas have, and ends all this if they have. */
   mindSettings(): void;
+  /** What replicas serve depends on something that is not what it was: what that is. */
+  changed(): string | null;
   /** Replicas are of use. */
   wanted(): void;
   /** A handler is known to compute for long. */
@@ -193,6 +195,10 @@ export class AcceptPlan {
   #look(): void {
     if (this.#isOver) return;
     if (this.#served.some(({ linked, print }) => printOf(linked) !== print)) return this.#changed();
+    if (this.#able.size > 0) {
+      const changed = this.#options.changed();
+      if (changed !== null) return this.#changed(changed);
+    }
     // Once on, it stays on: home has time again because others accept.
     if (!this.#hasDecided) this.#decide();
     if (this.#options.mode === 'auto' && this.#options.hasHeavy()) {
@@ -223,8 +229,8 @@ export class AcceptPlan {
     if (!this.#isOver && this.#served.some(({ linked, layers }) => countLayers(linked) !== layers)) this.#changed();
   }
 
-  #changed(): void {
-    this.#options.log.info('routes or settings have changed since the app was linked: the main thread accepts alone');
+  #changed(what = 'routes or settings have changed since the app was linked'): void {
+    this.#options.log.info(`${what}: the main thread accepts alone`);
     this.end();
   }
 

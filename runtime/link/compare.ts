@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
+import { changingNames, Dependencies } from './guards.js';
 import { Reach } from './reach.js';
 import { Reflector } from './reflect.js';
 
@@ -49,12 +50,20 @@ export function freshReach(start: StartManifest, link: LinkManifest): FreshReach
 export class HomeReach {
   readonly #start: StartManifest;
   readonly #link: LinkManifest;
+  readonly #changing: ReadonlySet<string>;
   readonly #known = new WeakMap<object, Reached>();
+  readonly #dependencies = new WeakMap<object, Dependencies>();
   #reach: { readonly reflector: Reflector; readonly reach: Reach } | null = null;
 
   constructor(start: StartManifest, link: LinkManifest) {
     this.#start = start;
     this.#link = link;
+    this.#changing = changingNames(link);
+  }
+
+  /** As it was when this was asked what it reaches. */
+  dependenciesOf(fn: object): Dependencies | undefined {
+    return this.#dependencies.get(fn);
   }
 
   of(fn: object, reflector: Reflector): Reached {
@@ -63,8 +72,10 @@ export class HomeReach {
     if (this.#reach?.reflector !== reflector) {
       this.#reach = { reflector, reach: makeReach(reflector, this.#start, this.#link) };
     }
-    const reached = [...this.#reach.reach.of(fn)];
+    const dependencies = new Dependencies(this.#changing);
+    const reached = [...this.#reach.reach.of(fn, dependencies)];
     this.#known.set(fn, reached);
+    this.#dependencies.set(fn, dependencies);
     return reached;
   }
 }

@@ -16,6 +16,8 @@ import type { Make } from '../types.js';
 import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
+import { changedIn, keptLanguage, keptLocals, TurningGuard } from './guards.js';
+import type { Kept } from './kept.js';
 import { liftedBy, liftedFluxion, withLift } from './lift.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
 import { gatherLiveFacts, isOpen, type LiveHandlers } from './live-facts.js';
@@ -58,6 +60,8 @@ export interface ReachedSlot {
   readonly reached: Reached;
 }
 
+const SETTINGS_CHANGED = 'settings of the app have changed since it was linked';
+
 /** Then whoever waits has a turn. */
 const PIECE_MS = 5;
 
@@ -89,7 +93,12 @@ export class Linker {
   #reach: HomeReach | null;
   readonly verdicts: Verdicts;
   readonly #settings = new SettingsWatch();
-  #isAllHome = false;
+  /** Of functions that may run elsewhere: what they depend on. */
+  readonly #guards = new Map<object, readonly Kept[]>();
+  readonly #keptLocals = new Map<object, Kept>();
+  #language: TurningGuard | null = null;
+  /** Why nothing moves any more. */
+  #homeBy: string | null = null;
   #preparing: Promise<void> | null = null;
 
   constructor(options: LinkerOptions) {
@@ -112,7 +121,12 @@ export class Linker {
   }
 
   get isAllHome(): boolean {
-    return this.#isAllHome;
+    return this.#homeBy !== null;
+  }
+
+  /** Why nothing moves any more; null where something may. */
+  get homeBy(): string | null {
+    return this.#homeBy;
   }
 
   /** Something behind a cut may leave home. */
@@ -131,6 +145,7 @@ export class Linker {
     const linked = linkServer(server, `server${this.#servers.length}`, this.#finder, reflector);
     const scripts = [...reflector.scripts()];
     reflector.close();
+    this.#language ??= new TurningGuard(keptLanguage());
     this.#servers.push({ server, linked, parts: partsOf(server, linked.things), gone: [] });
     this.#takeSettings();
     return { linked, scripts };
@@ -180,7 +195,7 @@ export class Linker {
   /** Null where it has nothing to say. */
   gatherLive(): LiveHandlers | null {
     const manifests = this.#manifests;
-    if (this.#finder === null || manifests === null || this.#isAllHome) return null;
+    if (this.#finder === null || manifests === null || this.isAllHome) return null;
     const reflector = new Reflector();
     const found = gatherLiveFacts(
       this.#servers.flatMap(({ linked }) => linked.slots),
@@ -225,25 +240,49 @@ export class Linker {
     this.#settings.take(this.#servers.flatMap(({ linked }) => [...linked.things.values()]));
   }
 
-  /** Something of the apps is not what replicas were compared with; from then on nothing moves. */
-  mindSettings(): boolean {
-    if (this.#isAllHome || !this.#settings.hasChanged) return false;
-    this.#isAllHome = true;
+  /** Something that all depend on is not what replicas were compared with; from then on nothing moves. */
+  mindSettings(): string | null {
+    if (this.isAllHome) return null;
+    this.#homeBy = this.#settings.hasChanged ? SETTINGS_CHANGED : (this.#language?.next() ?? null);
+    return this.#homeBy;
+  }
+
+  /** Why this function is to stay from now on, though it was found to move; null where all that it depends on is as it was. */
+  changedFor(fn: object): string | null {
+    return changedIn(this.#guards.get(fn) ?? []);
+  }
+
+  /** Gives those who are this function. */
+  stayFromNowOn(fn: object, why: string): readonly { readonly fluxion: LinkFluxion }[] {
+    const found = this.#servers.flatMap(({ linked }) => linked.slots.filter(({ own }) => own === fn));
+    for (const slot of found) this.verdicts.movesNoMore(slot, why);
+    return found.flatMap(({ fluxion }) => (fluxion === null ? [] : [{ fluxion }]));
+  }
+
+  /** The same of all that may run elsewhere. */
+  get anyChange(): string | null {
+    return changedIn(new Set([...this.#guards.values()].flat()));
+  }
+
+  /** False where nothing moves anyway. */
+  keepAllHome(why: string): boolean {
+    if (this.isAllHome) return false;
+    this.#homeBy = why;
     return true;
   }
 
   /** Code that the compiler has not read may change anything: from then on nothing moves. Gives the first such file. */
   mindUnknownFiles(scripts: Iterable<string>): string | null {
-    const [unknown] = this.#isAllHome ? [] : (this.#finder?.unknownFiles(scripts) ?? []);
+    const [unknown] = this.isAllHome ? [] : (this.#finder?.unknownFiles(scripts) ?? []);
     if (unknown === undefined) return null;
-    this.#isAllHome = true;
+    this.#homeBy = 'a module was loaded that the compiler has not seen';
     return unknown;
   }
 
   /** Null where nothing of the program's text, nor of what it runs with, keeps it home. */
   staysBy({ fluxion }: LinkedSlot): string | null {
-    if (this.#settings.hasChanged) return 'settings of the app have changed since it was linked';
-    if (this.#isAllHome) return 'a module was loaded that the compiler has not seen';
+    if (this.#settings.hasChanged) return SETTINGS_CHANGED;
+    if (this.#homeBy !== null) return this.#homeBy;
     return fluxion?.why ?? null;
   }
 
@@ -293,7 +332,25 @@ export class Linker {
       }
     }
     const movingCuts = new Set([...equal.cuts].filter((id) => !missesOf(this.fluxionOf(id))));
+    for (const { own } of moving.keys()) this.#guard(own);
+    for (const id of movingCuts) this.#guard(this.#options.makes.get(id));
     return { pairs, slots: moving, cuts: movingCuts, lacks };
+  }
+
+  #guard(fn: object | undefined): void {
+    const dependencies = fn === undefined || this.#guards.has(fn) ? undefined : this.#reach?.dependenciesOf(fn);
+    if (fn === undefined || dependencies === undefined) return;
+    const { kept, readsLocals } = dependencies;
+    const things = this.#servers.flatMap(({ linked }) => [...linked.things.values()]);
+    this.#guards.set(fn, readsLocals ? [...kept, ...this.#locals(things)] : kept);
+  }
+
+  /** One list for all, so that those who look at all look at it once. */
+  #locals(things: readonly object[]): readonly Kept[] {
+    for (const each of keptLocals(things)) {
+      if (!this.#keptLocals.has(each.holder)) this.#keptLocals.set(each.holder, each);
+    }
+    return [...this.#keptLocals.values()];
   }
 
   /** Apps, routers and routes of home, by the root and the path that a replica knows them by; those that it has. */

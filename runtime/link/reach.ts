@@ -12,6 +12,8 @@ import Module from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
+import { lexicalThis } from './arrows.js';
+import type { Dependencies } from './guards.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
 
 export interface ReachOptions {
@@ -32,6 +34,11 @@ const OF_NODE = new RegExp(
   `^node:|^(?:file://)?${fileURLToPath(new URL('../', import.meta.url)).replace(/\W/g, '\\$&')}`,
 );
 
+const OF_PACKAGE = 'package ';
+
+/** In the place of a value that V8 does not tell. */
+const UNTOLD = Symbol('untold');
+
 /** Beyond this nothing is proven any more. */
 const MOST_NODES = 300_000;
 const MOST_FUNCTIONS = 3_000;
@@ -40,6 +47,9 @@ const MOST_FUNCTIONS = 3_000;
 interface Told {
   readonly objects: Map<object, number>;
   readonly functions: Set<object>;
+  /** The variable by which it is come by. */
+  variable: string;
+  readonly dependencies: Dependencies | null;
 }
 
 interface FunctionFacts {
@@ -64,15 +74,22 @@ export class Reach {
   }
 
   /** By variable, of those that the function's own text names. */
-  of(fn: object): ReadonlyMap<string, string> {
-    const told: Told = { objects: new Map(), functions: new Set([fn]) };
+  of(fn: object, dependencies: Dependencies | null = null): ReadonlyMap<string, string> {
+    const told: Told = { objects: new Map(), functions: new Set([fn]), variable: '', dependencies };
     const { place, variables } = this.#factsOf(fn);
-    return new Map([...variables].map(([name, value]) => [name, short(this.#tellVariable(place, name, value, told))]));
+    const found = new Map<string, string>();
+    for (const [name, value] of variables) {
+      told.variable = name;
+      found.set(name, short(this.#tellVariable(place, name, value, told)));
+    }
+    if (dependencies !== null)
+      for (const each of told.functions) dependencies.addText(Function.prototype.toString.call(each));
+    return found;
   }
 
   /** The same of values that have names. */
   ofValues(values: { readonly [name: string]: unknown }): ReadonlyMap<string, string> {
-    const told: Told = { objects: new Map(), functions: new Set() };
+    const told: Told = { objects: new Map(), functions: new Set(), variable: '', dependencies: null };
     return new Map(Object.entries(values).map(([name, value]) => [name, short(this.#tell(value, told))]));
   }
 
@@ -82,9 +99,18 @@ export class Reach {
     const isBound = isBuiltIn(fn);
     const looked = this.#reflector.look(fn, ({ url }) => (isBound ? null : this.#wanted(fn, url)));
     if (looked.place !== null) this.#options.meets?.(looked.place.url);
-    const facts = looked.place !== null && isBound ? { ...looked, variables: this.#boundVariables(fn) } : looked;
+    const facts = looked.place === null ? looked : { ...looked, variables: this.#allVariables(fn, looked, isBound) };
     this.#facts.set(fn, facts);
     return facts;
+  }
+
+  #allVariables(fn: object, { place, variables }: FunctionFacts, isBound: boolean): ReadonlyMap<string, unknown> {
+    if (isBound) return this.#boundVariables(fn);
+    if (place === null || !this.#options.isApp(place.url)) return variables;
+    const kind = lexicalThis(Function.prototype.toString.call(fn));
+    if (kind === 'none') return variables;
+    const around = kind === 'around' ? this.#reflector.lexicalThis(fn) : null;
+    return new Map([...variables, ['this', around === null ? UNTOLD : around.is]]);
   }
 
   /** A bound function reaches what it is bound to. */
@@ -110,8 +136,14 @@ export class Reach {
 
   #tell(value: unknown, told: Told): string {
     if (++this.#nodes > MOST_NODES) return unlike('too much');
+    if (value === UNTOLD) return unlike('what nobody can tell');
     const name = this.#modules.get(value);
-    if (name !== undefined) return name;
+    if (name !== undefined) {
+      if (!name.startsWith(OF_PACKAGE) || !isObject(value)) return name;
+      if (isOneConnection(name, value)) return unlike('one connection');
+      told.dependencies?.addExports(told.variable, value);
+      return name;
+    }
     if (typeof value === 'function') return this.#tellFunction(value, told);
     if (typeof value !== 'object' || value === null) return tellPrimitive(value);
     const known = told.objects.get(value);
@@ -128,6 +160,7 @@ export class Reach {
     if (place === null || types.isProxy(fn) || OF_NODE.test(place.url))
       return `native ${String(Reflect.get(fn, 'name'))}`;
     const at = `${place.url}:${place.line}:${place.column}`;
+    if (!this.#options.isApp(place.url) && isOneConnection(place.url, fn)) return unlike('one connection');
     if (told.functions.has(fn)) return at;
     told.functions.add(fn);
     if (this.#facts.size > MOST_FUNCTIONS) return unlike('too many functions');
@@ -171,6 +204,7 @@ export class Reach {
   }
 
   #tellProperties(value: object, told: Told): string {
+    told.dependencies?.addObject(told.variable, value);
     const parts: string[] = [];
     for (const key of Reflect.ownKeys(value)) {
       const found = Object.getOwnPropertyDescriptor(value, key);
@@ -185,16 +219,49 @@ export class Reach {
 /** A connection to a database has a memory: settings, temporary tables, a transaction, the order of what it was asked. */
 const CONNECTION =
   /[\\/]node_modules[\\/](?:pg[\\/]lib[\\/](?:native[\\/])?client|mysql[\\/]lib[\\/](?:Pool)?Connection|mysql2[\\/]lib[\\/](?:base[\\/]|promise[\\/])?(?:pool_)?connection)\.js$/;
-const POOL = /[\\/]node_modules[\\/](?:pg-pool|pg|mysql|mysql2)[\\/]/;
+const POOLED =
+  /[\\/]node_modules[\\/](?:pg-pool|pg|mysql|mysql2|mariadb|mongodb|mongoose|knex|sequelize|mssql|generic-pool|oracledb|typeorm)[\\/]/;
+
+/** Where these packages keep how many connections a pool may have, seen from a pool, a database, a mapper, a model. */
+const SIZES: readonly (readonly string[])[] = [
+  ...[
+    '',
+    'pool.',
+    'client.',
+    's.',
+    's.client.',
+    's.db.client.',
+    'db.client.',
+    'connection.client.',
+    'client.s.',
+  ].flatMap((to) => [
+    `${to}options.max`,
+    `${to}options.maxPoolSize`,
+    `${to}options.poolSize`,
+    `${to}options.extra.connectionLimit`,
+    `${to}config.connectionLimit`,
+    `${to}config.pool.max`,
+  ]),
+  'options.pool.max',
+  'sequelize.options.pool.max',
+  'config.max',
+  'poolMax',
+].map((path) => path.split('.'));
 
 /** Or a pool of one. */
 function isOneConnection(url: string, value: object): boolean {
-  if (CONNECTION.test(url)) return true;
-  if (!POOL.test(url)) return false;
-  const read = (of: unknown, name: string): unknown =>
-    typeof of === 'object' && of !== null ? Reflect.get(of, name) : undefined;
-  const pool = read(value, 'pool') ?? value;
-  return read(read(pool, 'options'), 'max') === 1 || read(read(pool, 'config'), 'connectionLimit') === 1;
+  return CONNECTION.test(url) || (POOLED.test(url) && SIZES.some((path) => valueAt(value, path) === 1));
+}
+
+function valueAt(value: object, path: readonly string[]): unknown {
+  let at: unknown = value;
+  try {
+    for (const name of path) at = isObject(at) ? Reflect.get(at, name) : undefined;
+    return at;
+  } catch {
+    // Some cannot be asked before they are connected.
+    return undefined;
+  }
 }
 
 function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {
@@ -205,7 +272,7 @@ function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {
   ]);
   for (const name of loadedModules()) modules.set(require(name), `module ${name}`);
   for (const [file, module] of Object.entries(require.cache)) {
-    if (!isApp(file) && isObject(module?.exports)) modules.set(module.exports, `package ${file}`);
+    if (!isApp(file) && isObject(module?.exports)) modules.set(module.exports, `${OF_PACKAGE}${file}`);
   }
   return modules;
 }

@@ -2,7 +2,8 @@
  * Asks V8 about functions of the running program, through the inspector of this very thread: no port is opened, and
  * nothing is paused. Where a function stands in which file, and what the variables are worth that it closes over.
  */
-import { Session } from 'node:inspector';
+import { url as inspectorUrl, Session } from 'node:inspector';
+import process from 'node:process';
 
 /** Line and column count from 1. The column is that of the parameters: behind `function name`, but at `async` of an
  *  arrow function. */
@@ -41,6 +42,9 @@ const exchange = Symbol('fluxion.reflect');
 export class Reflector {
   readonly #session = new Session();
   readonly #urls = new Map<string, string>();
+  /** What is done where the program is stopped; nothing, but where this stops it itself. */
+  #paused: ((callFrameId: string | undefined) => void) | null = null;
+  #canStop = false;
 
   constructor() {
     this.#session.connect();
@@ -99,6 +103,19 @@ export class Reflector {
     return found ?? null;
   }
 
+  /**
+   * The `this` of an arrow function, which is that of the code around it; null where nobody can tell. V8 names it only where the
+   * function is stopped, so it is called, stopped before its first statement, and given up: nothing of it runs.
+   */
+  lexicalThis(fn: object): { readonly is: unknown } | null {
+    const known = receivers.get(fn);
+    if (known !== undefined) return known;
+    receiversCanBeAsked ??= this.#tryToAsk();
+    const found = receiversCanBeAsked ? this.#stopIn(fn) : null;
+    receivers.set(fn, found);
+    return found;
+  }
+
   /** Private fields of an instance. */
   privates(object: object): ReadonlyMap<string, unknown> {
     const found = new Map<string, unknown>();
@@ -134,6 +151,50 @@ export class Reflector {
 
   close(): void {
     this.#session.disconnect();
+  }
+
+  /** Not where somebody else may see the program stop, or keep it so; and only if V8 does what it is taken to do. */
+  #tryToAsk(): boolean {
+    if (isInspected()) return false;
+    let ran = false;
+    const around = {
+      make() {
+        return () => {
+          ran = true;
+          return this;
+        };
+      },
+    };
+    const found = this.#stopIn(around.make());
+    return found?.is === around && !ran;
+  }
+
+  #stopIn(fn: object): { readonly is: unknown } | null {
+    if (!this.#canStop) {
+      this.#session.on('Debugger.paused', ({ params }) => this.#paused?.(params.callFrames[0]?.callFrameId));
+      this.#post('Debugger.enable');
+      this.#canStop = true;
+    }
+    let found: { readonly is: unknown } | null = null;
+    this.#withRemote([fn], (objectId) => {
+      const stop = stopId(this.#post('Debugger.setBreakpointOnFunctionCall', { objectId }));
+      this.#paused = (callFrameId) => {
+        this.#paused = null;
+        Reflect.set(globalThis, exchange, (is: unknown) => void (found = { is }));
+        this.#post('Debugger.evaluateOnCallFrame', { callFrameId, expression: `${KEY}(this)` });
+        this.#post('Debugger.resume', { terminateOnResume: true });
+      };
+      this.#post('Debugger.setSkipAllPauses', { skip: false });
+      Reflect.set(globalThis, exchange, [fn, anything]);
+      // That it was given up, or could not take what it was called with, is no news.
+      this.#session.post('Runtime.evaluate', { expression: CALL }, () => {});
+      Reflect.deleteProperty(globalThis, exchange);
+      this.#paused = null;
+      // The program's own `debugger` statements stop nothing.
+      this.#post('Debugger.setSkipAllPauses', { skip: true });
+      this.#post('Debugger.removeBreakpoint', { breakpointId: stop });
+    });
+    return found;
   }
 
   #placeOf(objectId: string): FunctionPlace | null {
@@ -211,6 +272,24 @@ export class Reflector {
 
 /** Found by its description, as the inspector cannot be given a symbol. */
 const KEY = `globalThis[Object.getOwnPropertySymbols(globalThis).find((s) => s.description === 'fluxion.reflect')]`;
+
+/** It is called with what can be taken apart in any way. */
+const CALL = `((called) => (0, called[0])(${Array.from({ length: 8 }, () => 'called[1]').join()}))(${KEY})`;
+const anything: object = new Proxy({}, { get: (): object => anything });
+
+/** It never changes. */
+const receivers = new WeakMap<object, { readonly is: unknown } | null>();
+let receiversCanBeAsked: boolean | null = null;
+
+/** A debugger is attached to this process, or may be. */
+function isInspected(): boolean {
+  const words = [...process.execArgv, process.env.NODE_OPTIONS ?? ''];
+  return inspectorUrl() !== undefined || words.some((word) => word.includes('--inspect'));
+}
+
+function stopId(value: unknown): string {
+  return typeof value === 'object' && value !== null && 'breakpointId' in value ? String(value.breakpointId) : '';
+}
 
 function isLocation(value: unknown): value is { scriptId: string; lineNumber: number; columnNumber: number } {
   return typeof value === 'object' && value !== null && 'scriptId' in value && 'lineNumber' in value;

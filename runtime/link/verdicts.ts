@@ -22,6 +22,12 @@ export class Verdicts {
     if (!this.#moving.has(slot)) this.#slots.set(slot, why);
   }
 
+  /** It was found to move, and does so no more. */
+  movesNoMore(slot: LinkedSlot, why: string): void {
+    this.#moving.delete(slot);
+    this.#slots.set(slot, why);
+  }
+
   /** From now on it is told of by itself. `label`: of its route. */
   lifted(slot: LinkedSlot, of: string, label: string): void {
     const id = slot.fluxion?.id ?? '';
