@@ -430,6 +430,9 @@ class Engine {
       case 'far':
         this.#accept?.far(replica, message);
         return;
+      case 'renewed':
+        this.#accept?.renewed(replica, message);
+        return;
       case 'astray':
         this.#accept?.astray(replica, message);
         return;
