@@ -34,6 +34,7 @@ function stubbed(layer: Layer): void {
     replicas: () => [],
     expectsMore: () => false,
     wanted: () => {},
+    mostFor: () => 1,
     mostWaiting: 1,
     keepsParts: false,
     counts,

@@ -33,6 +33,8 @@ export interface DispatchOptions {
   readonly expectsMore: () => boolean;
   /** None is there, and one would be of use. */
   readonly wanted: () => void;
+  /** On how many replicas work that computes for so long may be at once. */
+  readonly mostFor: (ms: number) => number;
   /** How much work may wait at home, for each replica. */
   readonly mostWaiting: number;
   /** Fluxions of replicas go on at home: their messages may name exchanges that are long over. */
@@ -166,15 +168,16 @@ export class Dispatcher {
 
   #pick(work: Work): Replica | 'full' | 'later' | null {
     const cost = expectedMs(work.state.movable);
+    const able = this.#options.replicas().filter((replica) => replica.isReady && work.canRunOn(replica));
+    const most = this.#options.mostFor(cost);
+    const inUse = able.length <= most ? [] : able.filter(({ active }) => active > 0);
     let best: Replica | null = null;
-    let isAny = false;
-    for (const replica of this.#options.replicas()) {
-      if (!replica.isReady || !work.canRunOn(replica)) continue;
-      isAny = true;
+    // Those that are too many end what they have.
+    for (const replica of inUse.length >= most ? inUse.slice(0, most) : able) {
       if (replica.hasRoom(cost) && (best === null || replica.active < best.active)) best = replica;
     }
     if (best !== null) return best;
-    if (isAny) return 'full';
+    if (able.length > 0) return 'full';
     return this.#options.replicas().length === 0 && this.#options.expectsMore() ? 'later' : null;
   }
 

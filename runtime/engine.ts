@@ -11,6 +11,7 @@ import timers from 'node:timers';
 import type { Lift } from '../flx/live-facts.js';
 import type { StartManifest } from '../flx/run-manifest.js';
 import { AcceptPlan } from './accept/plan.js';
+import { Capacity } from './capacity.js';
 import { decode } from './codec.js';
 import cores from './cores.cjs';
 import { Dispatcher } from './dispatch.js';
@@ -97,6 +98,7 @@ class Engine {
     this.#log = new Log(options.logLevel);
     context.recorder?.stop();
     this.#replicas = this.#makeReplicas();
+    const capacity = new Capacity((what, why) => this.#decided(what, why));
     const scheduler = new Scheduler(options.placement === 'eager' ? 'eager' : 'auto');
     const manifests = prepared === null ? null : { start: prepared.manifest, link: readLink(prepared.folder) };
     const linker = new Linker({ manifests, makes: loop.makes, log: this.#log });
@@ -106,6 +108,7 @@ class Engine {
       replicas: () => this.#replicas.list(),
       expectsMore: () => this.#replicas.expectsMore,
       wanted: () => this.#replicas.want(),
+      mostFor: options.placement === 'eager' ? () => Number.POSITIVE_INFINITY : (ms) => capacity.mostFor(ms),
       mostWaiting: MOST_WAITING[options.overload],
       keepsParts: linker.hasCutsHome,
       counts: this.#counts,
@@ -442,6 +445,9 @@ class Engine {
         return;
       case 'far':
         this.#accept?.far(replica, message);
+        return;
+      case 'renewed':
+        this.#accept?.renewed(replica, message);
         return;
       case 'astray':
         this.#accept?.astray(replica, message);

@@ -6,6 +6,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Lift } from '../flx/live-facts.js';
 import type { Stay } from './accept/meets.js';
+import type { SecureSettings } from './accept/secure-settings.js';
 import type { ServerSettings } from './accept/server-settings.js';
 import type { Encoded } from './codec.js';
 import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
@@ -139,12 +140,17 @@ export type ToHome =
       readonly kind: 'far';
       readonly home: string;
       readonly connection: number;
-      /** Bytes have been read; all that was sent `much` has been written; there will be no more; it is closed. */
-      readonly what: 'bytes' | 'wrote' | 'end' | 'close';
+      /**
+       * Bytes have been read; these, and from now on all, as the connection is home's; all that was sent `much` has been written; there
+       * will be no more; it is closed.
+       */
+      readonly what: 'bytes' | 'all' | 'wrote' | 'end' | 'close';
       readonly bytes: string;
       /** Who is at its ends; with the first bytes. */
-      readonly peer: { readonly remote: object; readonly local: object } | null;
+      readonly peer: FarPeer | null;
     }
+  /** It has the settings of that number. */
+  | { readonly kind: 'renewed'; readonly home: string; readonly number: number }
   /** A request has come to a function that has to run at home, which was not to be foreseen. Home has it now, unless it is lost. */
   | {
       readonly kind: 'astray';
@@ -202,8 +208,18 @@ export interface ResultMessage {
   readonly value: Encoded;
 }
 
-/** Bytes of it, or many, after which home waits; all of it; no more will come; the connection is to be closed. */
-export type FarAnswer = 'bytes' | 'much' | 'answered' | 'end' | 'close';
+export interface FarPeer {
+  readonly remote: object;
+  readonly local: object;
+  /** Of a TLS connection: its fields, and what its methods give. Null without. */
+  readonly secure: { readonly fields: object; readonly methods: { readonly [name: string]: unknown } } | null;
+}
+
+/**
+ * Bytes of it, or many, after which home waits; all of it; no more will come; the connection is to be closed. Nothing more is to be sent for
+ * now; it is again.
+ */
+export type FarAnswer = 'bytes' | 'much' | 'answered' | 'end' | 'close' | 'hold' | 'go';
 
 export type AcceptMessage =
   /** Of the answer to what home has of one of the replica's connections. */
@@ -224,10 +240,17 @@ export type AcceptMessage =
       /** In the first place, how many connections it has: home counts those that it sends, the replica those that end. */
       readonly open: Int32Array;
       readonly settings: ServerSettings;
-      /** Some requests are for home: those that ask for another protocol, and those that may come to one of `stays`. */
+      /**
+       * Some requests are for home: those that ask for another protocol, those that may come to one of `stays`, and, of connections that
+       * cannot move, all that come when the replica is to serve no more.
+       */
       readonly isPart: boolean;
       readonly stays: readonly Stay[];
     }
+  /** What it needs for new TLS connections has changed. */
+  | { readonly kind: 'renew'; readonly home: string; readonly number: number; readonly secure: SecureSettings }
+  /** It is to serve connections after all. */
+  | { readonly kind: 'resume-accept'; readonly home: string }
   /** How many connections has it now? */
   | { readonly kind: 'count-accepted'; readonly home: string; readonly ask: number }
   | { readonly kind: 'stop-accept'; readonly home: string; readonly connections: Ending };

@@ -73,6 +73,8 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
       if (message.kind === 'far-answer') accept.answered(message);
       else if (message.kind === 'accept') accept.accept(message);
       else if (message.kind === 'stop-accept') accept.stop(message);
+      else if (message.kind === 'resume-accept') accept.resume(message);
+      else if (message.kind === 'renew') accept.renew(message);
       else if (message.kind === 'count-accepted') accept.count(message);
       else if (message.kind === 'retire') channel.send({ kind: 'may-retire', holds: runs.holds() ?? leaving.holds() });
       else runs.receive(message);

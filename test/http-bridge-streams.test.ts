@@ -55,6 +55,21 @@ test.serial('ten megabytes go through and back, never all at once', async (t) =>
   t.true(largest < 1_500_000, String(largest));
 });
 
+test.serial('a handler that takes all that has come, each time, is given the rest', async (t) => {
+  const { bridged } = await start(t, () => async (req, res) => {
+    let length = 0;
+    for await (const part of req) length += part.length;
+    res.end(String(length));
+  });
+  const size = 2 * 1024 * 1024;
+  const sent = request({ port: bridged.port, method: 'POST', headers: { 'content-length': size } });
+  sent.end(Buffer.alloc(size, 'z'));
+  const [answer] = await once(sent, 'response');
+  let text = '';
+  for await (const part of answer) text += part;
+  t.is(text, String(size));
+});
+
 test.serial('a client that does not read holds the handler up', async (t) => {
   let written = 0;
   const { bridged, said } = await start(t, (log) => (_req, res) => {

@@ -4,10 +4,11 @@
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type http from 'node:http';
-import net from 'node:net';
+import type net from 'node:net';
 import process from 'node:process';
 import type { FarAnswer, ToHome, ToReplica } from '../messages.js';
 import { FarSocket } from './far-socket.js';
+import { secureFarSocket } from './secure-far-socket.js';
 
 const ANSWERED = 'http.server.response.finish';
 
@@ -23,7 +24,7 @@ export class FarConnections {
   readonly #home: string;
   readonly #answers: () => void;
   readonly #byLoop = new Map<Loop, Map<number, FarSocket>>();
-  readonly #sends = new WeakMap<object, () => void>();
+  readonly #open = new WeakMap<object, { readonly socket: FarSocket; tell(): void }>();
   #count = 0;
   /** How many requests have been answered. */
   answered = 0;
@@ -42,8 +43,9 @@ export class FarConnections {
 
   #receive(loop: Loop, { connection, what, bytes, peer }: FarMessage): void {
     const known = this.#byLoop.get(loop)?.get(connection);
-    const socket = known ?? (peer === null ? undefined : this.#open(loop, connection, peer));
-    if (what === 'bytes') socket?.reads(bytes);
+    const socket = known ?? (peer === null ? undefined : this.#make(loop, connection, peer));
+    if (what === 'all' && socket !== undefined) socket.isWhole = true;
+    if (what === 'bytes' || what === 'all') socket?.reads(bytes);
     else if (what === 'wrote') socket?.wrote();
     else if (what === 'end') socket?.ended();
     else socket?.gone();
@@ -53,7 +55,7 @@ export class FarConnections {
     for (const socket of [...(this.#byLoop.get(loop)?.values() ?? [])]) socket.gone();
   }
 
-  #open(loop: Loop, connection: number, peer: NonNullable<FarMessage['peer']>): FarSocket {
+  #make(loop: Loop, connection: number, peer: NonNullable<FarMessage['peer']>): FarSocket {
     const server = this.#server;
     const highWaterMark: unknown = Reflect.get(server, 'highWaterMark');
     const marks = { readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark };
@@ -62,26 +64,27 @@ export class FarConnections {
       if (what === 'bytes' || what === 'much') this.#answers();
       loop.channel.send({ kind: 'far-answer', home: this.#home, connection, what, bytes: text });
     };
-    const socket = new FarSocket(options as net.SocketConstructorOpts, peer, send);
+    const made: ConstructorParameters<typeof FarSocket> = [options as net.SocketConstructorOpts, peer, send];
+    const socket = peer.secure === null ? new FarSocket(...made) : secureFarSocket(made, peer.secure);
     const sockets = this.#byLoop.get(loop) ?? new Map<number, FarSocket>();
     this.#byLoop.set(loop, sockets.set(connection, socket));
-    this.#sends.set(socket, () => send('answered', ''));
+    this.#open.set(socket, { socket, tell: () => send('answered', '') });
     if (this.#count++ === 0) subscribe(ANSWERED, this.#answered);
     socket.once('close', () => {
       sockets.delete(connection);
       if (--this.#count === 0) unsubscribe(ANSWERED, this.#answered);
     });
     Reflect.set(socket, 'server', server);
-    server.emit('connection', socket);
+    // What comes here has been through TLS.
+    server.emit(peer.secure === null ? 'connection' : 'secureConnection', socket);
     return socket;
   }
 
   readonly #answered = (message: unknown): void => {
-    const socket: unknown = Reflect.get(Object(message), 'socket');
-    if (!(socket instanceof net.Socket)) return;
-    const tell = this.#sends.get(socket);
-    if (tell === undefined) return;
+    const { socket, tell } = this.#open.get(Object(Reflect.get(Object(message), 'socket'))) ?? {};
+    if (socket === undefined || tell === undefined) return;
     this.answered++;
+    if (socket.isWhole) return;
     tell();
     // How long it may wait for its next request is for the loop to say that has it. Node sets that when it has told of the answer.
     process.nextTick(() => void (socket.destroyed || socket.setTimeout(0)));

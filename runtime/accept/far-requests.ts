@@ -4,8 +4,9 @@
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type net from 'node:net';
-import type { FarAnswer, ToHome, ToReplica } from '../messages.js';
+import type { FarAnswer, FarPeer, ToHome, ToReplica } from '../messages.js';
 import { idleMs } from './connections.js';
+import { secureFactsOf } from './secure-far-socket.js';
 
 interface Far {
   readonly connection: number;
@@ -21,6 +22,8 @@ interface Far {
   readonly ends: Listener[];
   readonly ended: Listener;
   hasEnded: boolean;
+  /** All that comes on it is home's. */
+  isWhole: boolean;
 }
 
 type Listener = (...args: unknown[]) => void;
@@ -89,6 +92,17 @@ export class FarRequests {
     });
   }
 
+  /** The connection is home's from here on, as far as that can be where it cannot move: nothing here looks at what comes on it. */
+  takeWhole(socket: net.Socket, bytes: Buffer): void {
+    const far = this.#farOf(socket);
+    far.isOpen = true;
+    far.isWhole = true;
+    socket.setTimeout(0);
+    this.#send(far, 'all', bytes.toString('latin1'));
+    socket.on('data', (chunk: Buffer) => this.#send(far, 'bytes', chunk.toString('latin1')));
+    readOn(socket);
+  }
+
   /** Home has a request of this connection. */
   isAt(socket: net.Socket): boolean {
     const far = this.#bySocket.get(socket);
@@ -106,7 +120,7 @@ export class FarRequests {
   #farOf(socket: net.Socket): Far {
     const known = this.#bySocket.get(socket);
     if (known !== undefined) return known;
-    const states = { isOpen: false, isComing: false, isKnown: false, isTimed: false, hasEnded: false };
+    const states = { isOpen: false, isComing: false, isKnown: false, isTimed: false, hasEnded: false, isWhole: false };
     const ended = (): void => {
       far.hasEnded = true;
       this.#send(far, 'end', '');
@@ -124,7 +138,7 @@ export class FarRequests {
 
   #send(far: Far, what: Extract<ToHome, { kind: 'far' }>['what'], bytes: string): void {
     const { socket, connection } = far;
-    const peer = far.isKnown || what !== 'bytes' ? null : peerOf(socket);
+    const peer = far.isKnown || (what !== 'bytes' && what !== 'all') ? null : peerOf(socket);
     if (peer !== null) far.isKnown = true;
     this.#options.send({ kind: 'far', home: this.#options.home, connection, what, bytes, peer });
   }
@@ -149,6 +163,10 @@ export class FarRequests {
         return this.#settle(far);
       case 'end':
         return void socket.destroySoon();
+      case 'hold':
+        return void socket.pause();
+      case 'go':
+        return void socket.resume();
       case 'close':
         // With the next request for it, home makes another one.
         far.isKnown = false;
@@ -185,10 +203,20 @@ function hasBody({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-length');
 }
 
-function peerOf(socket: net.Socket): Extract<ToHome, { kind: 'far' }>['peer'] {
+/** Reading was stopped behind its back. */
+function readOn(socket: net.Socket): void {
+  const handle: unknown = Reflect.get(socket, '_handle');
+  const start: unknown = Reflect.get(Object(handle), 'readStart');
+  if (typeof start !== 'function') return;
+  Reflect.set(Object(handle), 'reading', true);
+  Reflect.apply(start, handle, []);
+}
+
+function peerOf(socket: net.Socket): FarPeer {
   const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket;
   return {
     remote: { address: remoteAddress, port: remotePort, family: remoteFamily },
     local: { address: localAddress, port: localPort, family: localFamily },
+    secure: secureFactsOf(socket),
   };
 }

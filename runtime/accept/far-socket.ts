@@ -3,15 +3,12 @@
  *        replica's one is read from it, as far as it is for home, and what is written to it is written there.
  */
 import net from 'node:net';
-import type { FarAnswer } from '../messages.js';
+import type { FarAnswer, FarPeer } from '../messages.js';
 
 /** More than that is on the way, or waits there to be written: the writer has to wait. */
 const MOST_ON_THE_WAY = 65_536;
-
-export interface Peer {
-  readonly remote: object;
-  readonly local: object;
-}
+/** More than that has come and was not read: no more is to come for now. */
+const MOST_UNREAD = 262_144;
 
 type Done = (error?: Error | null) => void;
 type Chunk = { readonly chunk: Buffer | string; readonly encoding: BufferEncoding };
@@ -22,10 +19,13 @@ export class FarSocket extends net.Socket {
   #onTheWay = 0;
   #waiting: Done | null = null;
   #isGone = false;
+  #isHeld = false;
+  /** All that comes on the real one is read here, request or not. */
+  isWhole = false;
 
   constructor(
     options: net.SocketConstructorOpts,
-    { remote, local }: Peer,
+    { remote, local }: FarPeer,
     send: (what: FarAnswer, bytes: string) => void,
   ) {
     super(options);
@@ -38,7 +38,10 @@ export class FarSocket extends net.Socket {
     Object.defineProperty(this, 'bytesRead', { get: () => this.#read, configurable: true });
   }
 
-  override _read(): void {}
+  override _read(): void {
+    if (this.#isHeld) this.#send('go', '');
+    this.#isHeld = false;
+  }
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, done: Done): void {
     this.#write(latin1(chunk, encoding), done);
@@ -76,6 +79,9 @@ export class FarSocket extends net.Socket {
     if (typeof refresh === 'function') Reflect.apply(refresh, this, []);
     this.#read += bytes.length;
     this.push(Buffer.from(bytes, 'latin1'));
+    if (!this.isWhole || this.#isHeld || this.readableLength < MOST_UNREAD) return;
+    this.#isHeld = true;
+    this.#send('hold', '');
   }
 
   /** All that was sent so far has been written. */

@@ -6,7 +6,8 @@
  *     everyday, and may come to that  ──> its bytes go home, those of the answer come back (far-requests.ts)
  *     else: an upgrade, a large body  ──> the connection goes home, which reads the request from its first byte
  *
- * So do connections that mostly ask for what is home's.
+ * So do connections that mostly ask for what is home's. One of TLS cannot go: what has begun it holds its keys. It stays, and all that comes on
+ * it after such a request is home's, which reads it as it would from a socket of its own.
  *
  * To Node's server the last is an upgrade: it stops reading behind the head, and gives the connection away with what else
  * had been read. The head is written again from what Node's parser found in it, which is all that home's parser will look at.
@@ -29,6 +30,8 @@ export interface GateOptions {
   readonly far: FarRequests;
   mayMeet(method: string, url: string): boolean;
   begins(socket: net.Socket): void;
+  /** Its connections can go home. */
+  readonly canMove: boolean;
   leaves(socket: net.Socket, begun: Begun): void;
   /** How many effects the outside has seen of what runs here. */
   effects(): number;
@@ -89,7 +92,7 @@ export class Gate {
     this.#watched.set(socket, watched);
     const onIncoming: Take = (req, keepsAlive) => {
       const { method = '', url = '', rawHeaders } = req;
-      const { effects, far, mayMeet, begins } = this.#options;
+      const { effects, far, mayMeet, begins, canMove } = this.#options;
       watched.last = { req, head: { method, url }, effects: effects() };
       begins(socket);
       const bytes = socket.bytesRead - watched.read;
@@ -98,7 +101,7 @@ export class Gate {
       // What comes behind one that is at home is answered after it.
       if (isOdd || far.isAt(socket) || mayMeet(method, url)) {
         const isBusy = isAnswering(socket);
-        if (!isOdd && !isBusy && ++watched.homes < MOSTLY) {
+        if (!isOdd && !isBusy && (++watched.homes < MOSTLY || !canMove)) {
           const head = headBytes(req, watched.last.head);
           const body = far.bodyOf(req);
           if (body !== null && isLastRead(parser, bytes, head.length, body)) {
@@ -125,7 +128,8 @@ export class Gate {
   startAgain(req: IncomingMessage, res: ServerResponse, done: (couldBe: boolean) => void): void {
     const { socket } = req;
     const { last } = this.#watched.get(socket) ?? {};
-    if (last?.req !== req || last.effects !== this.#options.effects() || res.headersSent || hasBody(req)) {
+    const { effects, canMove } = this.#options;
+    if (!canMove || last?.req !== req || last.effects !== effects() || res.headersSent || hasBody(req)) {
       return done(false);
     }
     stopReading(socket);
@@ -155,7 +159,10 @@ export class Gate {
     const { vain } = watched;
     const answered = watched.homes >= MOSTLY ? 0 : watched.answered;
     const bytes = Buffer.concat([headBytes(req, watched.last?.head ?? null), rest]);
-    this.#whenAnswered(socket, () => this.#options.leaves(socket, { bytes, answered, vain }));
+    const { canMove, far, leaves } = this.#options;
+    this.#whenAnswered(socket, () =>
+      canMove ? leaves(socket, { bytes, answered, vain }) : far.takeWhole(socket, bytes),
+    );
   }
 
   #whenAnswered(socket: net.Socket, act: () => void): void {

@@ -20,7 +20,7 @@ import { Guests } from './guests.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
 import type { Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
-import { canBeSplit, isForUpgrades, settingsOf } from './server-settings.js';
+import { canBeSplit, isForUpgrades, isHttps, settingsOf } from './server-settings.js';
 import { isUntouched } from './untouched.js';
 
 const CORES = os.availableParallelism();
@@ -32,6 +32,10 @@ interface There {
   /** How many it has, and those that are on their way to it. */
   readonly open: Int32Array;
   isEnding: boolean;
+  /** With which it serves connections. */
+  settings: string;
+  /** It has not said yet that it has the certificates that are to be used from now on. */
+  isRenewing: boolean;
   /** Some of what it is asked for has to run at home. */
   readonly isPart: boolean;
   /** The server is closing, and waits for this loop. */
@@ -51,6 +55,8 @@ export class HomeAccept {
   #keeping: NodeJS.Timeout | null = null;
   #isClosing = false;
   #isWatched = false;
+  /** How often certificates or their like have changed. */
+  #number = 0;
   /** Home's own that are on their way to a replica. */
   readonly #leaving = new Set<net.Socket>();
   readonly #waiting: Waiting;
@@ -70,9 +76,19 @@ export class HomeAccept {
     this.#log = log;
   }
 
-  /** Somebody else could accept for it, if what home alone can serve is given back. */
-  isPossible(): boolean {
-    return !this.#isClosing && fdOf(this.#server) !== null && settingsOf(this.#server) !== null;
+  /** Null where somebody else could accept for it, if what home alone can serve is given back. */
+  whyImpossible(): string | null {
+    if (this.#isClosing) return 'it is closing';
+    if (process.platform === 'win32') return 'that is not possible on Windows';
+    if (fdOf(this.#server) === null) return 'it listens to no socket of its own';
+    const settings = settingsOf(this.#server);
+    if (typeof settings === 'string') return settings;
+    return this.isSecure && !canBeSplit(this.#server) ? 'it counts the requests of each connection' : null;
+  }
+
+  /** Connections stay where they are then. */
+  get isSecure(): boolean {
+    return isHttps(this.#server);
   }
 
   get isOn(): boolean {
@@ -98,11 +114,14 @@ export class HomeAccept {
 
   /** `root`: the replica's name of the server; `stays`: its names of what has to run at home. */
   async turnOn(replica: Replica, root: string, stays: readonly Stay[]): Promise<void> {
-    if (this.#there.has(replica) || !this.isPossible()) return;
-    const isPart = stays.length > 0 || isForUpgrades(this.#server);
+    const known = this.#there.get(replica);
+    if (known?.isEnding === false || this.whyImpossible() !== null) return;
+    if (known !== undefined) return this.#resume(replica, known);
+    const isPart = stays.length > 0 || isForUpgrades(this.#server) || this.isSecure;
     if (isPart && !canBeSplit(this.#server)) return;
     const open = new Int32Array(new SharedArrayBuffer(4));
-    const there: There = { requests: 0, port: null, open, isEnding: false, isPart, isAwaited: false };
+    const states = { isEnding: false, isAwaited: false, isRenewing: false };
+    const there: There = { requests: 0, port: null, open, isPart, settings: '', ...states };
     this.#there.set(replica, there);
     this.#watch();
     const { port, fd } = await HandlePort.make({
@@ -113,18 +132,69 @@ export class HomeAccept {
     const isCurrent = this.#there.get(replica) === there;
     const settings = settingsOf(this.#server);
     const listening = handleOf(this.#server);
-    if (!isCurrent || settings === null || listening === null || !this.isPossible() || !replica.isReady) {
+    const isPossible = this.whyImpossible() === null && replica.isReady;
+    if (!isCurrent || typeof settings === 'string' || listening === null || !isPossible) {
       port.close();
       if (isCurrent) this.#there.delete(replica);
       return;
     }
     there.port = port;
+    there.settings = JSON.stringify(settings.plain);
+    there.isRenewing = false;
     replica.channel.send({ kind: 'accept', root, home: this.#root, fd, open, settings, isPart, stays });
     port.send(listening, 'l', () => {});
     this.#log.debug(`${replica.id} accepts connections of ${this.#root}`);
     const others =
       stays.length > 0 ? `; the main thread answers what may come to ${stays.length} of its functions` : '';
     this.#log.infoOnce(`${this.#root}: other threads take connections as well${others}`);
+  }
+
+  /** It was to serve no more, and still has some. */
+  #resume(replica: Replica, there: There): void {
+    const settings = settingsOf(this.#server);
+    if (typeof settings === 'string' || there.settings !== JSON.stringify(settings.plain)) return;
+    if (there.port === null || !replica.isReady) return;
+    there.isEnding = false;
+    replica.channel.send({ kind: 'resume-accept', home: this.#root });
+    if (this.isSecure) this.#renewAt(replica, there);
+  }
+
+  // --- certificates -----------------------------------------------------------------------------------------------------
+
+  /** The app is about to change them. Until a replica has the new ones it gets no new connections. */
+  #renew(): void {
+    this.#number++;
+    for (const there of this.#there.values()) there.isRenewing = true;
+    process.nextTick(() => {
+      this.mindServer();
+      for (const [replica, there] of this.#there) this.#renewAt(replica, there);
+    });
+  }
+
+  #renewAt(replica: Replica, there: There): void {
+    const settings = settingsOf(this.#server);
+    if (typeof settings === 'string' || settings.secure === null || there.port === null) return;
+    there.isRenewing = true;
+    replica.channel.send({ kind: 'renew', home: this.#root, number: this.#number, secure: settings.secure });
+  }
+
+  /** It may be another one by now: with other times to wait, with listeners that only home has. */
+  mindServer(): void {
+    if (this.#isClosing || ![...this.#there.values()].some(({ port, isEnding }) => port !== null && !isEnding)) return;
+    const settings = settingsOf(this.#server);
+    const print = typeof settings === 'string' ? null : JSON.stringify(settings.plain);
+    for (const [replica, there] of this.#there) {
+      if (there.port === null || there.isEnding || there.settings === print) continue;
+      if (typeof settings === 'string') {
+        this.#log.infoOnce(`${this.#root}: the main thread takes new connections alone, as ${settings}`);
+      }
+      this.#stop(replica, 'give-back');
+    }
+  }
+
+  renewed(replica: Replica, number: number): void {
+    const there = this.#there.get(replica);
+    if (there !== undefined && number === this.#number) there.isRenewing = false;
   }
 
   // --- connections ------------------------------------------------------------------------------------------------------
@@ -164,7 +234,7 @@ export class HomeAccept {
 
   /** Connections that wait for their next request go to loops that have fewer. */
   moveIdle(): void {
-    if (!this.isOn || this.#isClosing || !Waiting.isPossible(this.#server)) return;
+    if (this.isSecure || !this.isOn || this.#isClosing || !Waiting.isPossible(this.#server)) return;
     if (this.#own() + this.#guests.count() === 0) return;
     const takesPart = this.#takers().length < CORES;
     for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
@@ -265,6 +335,10 @@ export class HomeAccept {
       for (const socket of this.#waiting.idle()) socket.destroy();
     });
     this.#before('closeAllConnections', () => this.turnOff('at-once'));
+    if (this.isSecure) {
+      for (const name of ['setSecureContext', 'addContext', 'setTicketKeys'] as const)
+        this.#before(name, () => this.#renew());
+    }
     const count = this.#server.getConnections;
     const here = (done: (error: Error | null, count: number) => void): http.Server => {
       const held = this.#held();
@@ -292,7 +366,7 @@ export class HomeAccept {
     Reflect.set(handle, 'onconnection', spread);
   }
 
-  #before(name: 'close' | 'closeAllConnections' | 'closeIdleConnections', act: () => void): void {
+  #before(name: string, act: () => void): void {
     this.#define(name, (method) => {
       act();
       return method;
@@ -342,8 +416,8 @@ export class HomeAccept {
   }
 }
 
-function takesConnections({ port, isEnding }: There): boolean {
-  return port !== null && !isEnding;
+function takesConnections({ port, isEnding, isRenewing }: There): boolean {
+  return port !== null && !isEnding && !isRenewing;
 }
 
 /** Null for what is no socket of this process's own: pipes, those of a cluster's workers, and all of them on Windows. */

@@ -120,7 +120,8 @@ export class AcceptPlan {
       const { linked, whole, accept } = served;
       if (whole === null) continue;
       const found = findAble(linked, whole, ready, pairs, lacks);
-      if (found !== null && accept.isPossible() && !isAlwaysHomes(linked, found, pairs)) able.set(served, found);
+      if (found !== null && accept.whyImpossible() === null && !isAlwaysHomes(linked, found, pairs))
+        able.set(served, found);
       else this.#options.log.debug(`${replica.id} cannot serve ${linked.root} by itself`);
     }
     this.#able.set(replica, able);
@@ -133,6 +134,10 @@ export class AcceptPlan {
 
   received(replica: Replica, message: Extract<ToHome, { kind: 'accepts' }>): void {
     this.#served.find(({ linked }) => linked.root === message.home)?.accept.received(replica, message);
+  }
+
+  renewed(replica: Replica, message: Extract<ToHome, { kind: 'renewed' }>): void {
+    this.#served.find(({ linked }) => linked.root === message.home)?.accept.renewed(replica, message.number);
   }
 
   /** Code that nobody foresaw has led a request to what has to run at home. */
@@ -205,6 +210,7 @@ export class AcceptPlan {
       for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('give-back');
     } else if (this.#isOn()) {
       for (const served of this.#served) this.#mindShare(served);
+      for (const { accept } of this.#served) accept.mindServer();
       this.#turnOn();
       for (const { accept } of this.#served) accept.moveIdle();
     }
@@ -262,7 +268,11 @@ export class AcceptPlan {
 
   #wholeOf(linked: LinkedServer, accept: HomeAccept): Whole | string {
     const { start, link } = this.#options.manifests();
-    return accept.isPossible() ? findWhole(linked, start, link) : 'its server is none that others could accept for';
+    const why = accept.whyImpossible();
+    if (why !== null) return why;
+    if (accept.isSecure && link.touches.connections !== null)
+      return `${link.touches.connections} takes hold of connections`;
+    return findWhole(linked, start, link);
   }
 }
 

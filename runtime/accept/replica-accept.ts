@@ -15,7 +15,8 @@ import { Gate, type GateOptions } from './gate.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
 import { Meets, type Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
-import { serverWith } from './server-settings.js';
+import type { SecureSettings } from './secure-settings.js';
+import { isHttps, renew, serverWith } from './server-settings.js';
 
 // As they were before start-up: the firewall stands before them later.
 const { setInterval, clearInterval } = timers;
@@ -110,6 +111,15 @@ export class ReplicaAccept {
     return Object.defineProperty(guard, 'length', { value: fn.length });
   }
 
+  resume({ home }: Extract<ToReplica, { kind: 'resume-accept' }>): void {
+    this.#servers.get(home)?.resume();
+  }
+
+  renew({ home, number, secure }: Extract<ToReplica, { kind: 'renew' }>): void {
+    this.#servers.get(home)?.renew(secure);
+    this.#options.send({ kind: 'renewed', home, number });
+  }
+
   count({ home, ask }: Extract<ToReplica, { kind: 'count-accepted' }>): void {
     const accepting = this.#servers.get(home);
     if (accepting === undefined) {
@@ -173,8 +183,12 @@ class Accepting {
   open(options: Pick<GateOptions, 'server' | 'far' | 'mayMeet' | 'effects'>): Gate {
     const begins = (socket: net.Socket): void => this.#waiting.begins(socket);
     const leaves = (socket: net.Socket, begun: Begun): void => this.#leave(socket, begun);
-    this.#gate = new Gate({ ...options, begins, leaves });
-    return this.#gate;
+    const canMove = !isHttps(this.#server);
+    const gate = new Gate({ ...options, begins, leaves, canMove });
+    this.#gate = gate;
+    // Behind Node's own listener, which reads requests from it.
+    if (!canMove) this.#server.on('secureConnection', (socket: net.Socket) => gate.watch(socket, 0));
+    return gate;
   }
 
   #leave(socket: net.Socket, begun: Begun): void {
@@ -198,6 +212,7 @@ class Accepting {
     if (this.#ending !== null) return this.#tooLate(handle, what, this.#ending);
     const socket = connectTo(this.#server, handle);
     socket.once('close', () => void Atomics.sub(this.#open, 0, 1));
+    if (isHttps(this.#server)) return;
     if (what !== 'n') this.#waiting.add(socket, this.#gate !== null);
     this.#gate?.watch(socket, /\d/.test(what) ? Number(what) : 0);
   }
@@ -228,6 +243,18 @@ class Accepting {
     if (this.#server.listening || !isFirst) this.#stop(connections);
   }
 
+  /** It goes on after all, unless it has ended meanwhile. */
+  resume(): void {
+    if (this.#isOver || this.#ending !== 'give-back') return;
+    this.#ending = null;
+    if (this.#givesBack !== null) clearInterval(this.#givesBack);
+    this.#givesBack = null;
+  }
+
+  renew(secure: SecureSettings): void {
+    if (!this.#isOver && isHttps(this.#server)) renew(this.#server, secure);
+  }
+
   #stop(connections: Ending): void {
     if (connections === 'give-back') {
       this.#givesBack = setInterval(() => this.#giveBack(), GIVE_BACK_EVERY_MS);
@@ -238,9 +265,10 @@ class Accepting {
     else for (const socket of this.#waiting.idle()) socket.destroy();
   }
 
-  /** Each connection goes home as soon as nothing is under way on it. */
+  /** Each connection goes home as soon as nothing is under way on it. Those of TLS end here, and ask home for all that comes on them. */
   #giveBack(): void {
-    for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
+    const mayGo = isHttps(this.#server) ? [] : [...idleConnections(this.#server), ...this.#waiting.idle()];
+    for (const socket of mayGo) {
       const handle = handleOf(socket);
       if (handle === null || this.#isLeaving(socket)) continue;
       this.#leaving.add(socket);

@@ -1,14 +1,20 @@
 /**
  * Reads: a server that listens.
- * Gives: what another loop needs to serve its connections as it does; null where it is not an everyday HTTP server: of
- *        another class, with listeners of its own for connections or upgrades, with a limit of connections.
+ * Gives: what another loop needs to serve its connections as it does; a text where it is not an everyday HTTP or HTTPS server: of
+ *        another class, with listeners of its own for connections, with a limit of connections.
  */
 import type { Server, ServerOptions } from 'node:http';
+import type https from 'node:https';
 import process from 'node:process';
 import fastPath from '../fast-path/born-as-express.cjs';
 import { http } from '../node-http.js';
+import { isSecureOption, type SecureSettings, secureSettingsOf } from './secure-settings.js';
 
-export type ServerSettings = { readonly [name: string]: number | boolean | null | undefined };
+export interface ServerSettings {
+  readonly plain: { readonly [name: string]: number | boolean | null | undefined };
+  /** Null without TLS. */
+  readonly secure: SecureSettings | null;
+}
 
 /** What a server keeps for itself, and what belongs to this loop. */
 const OWN = new Set([
@@ -45,35 +51,61 @@ export function isForUpgrades(server: Server): boolean {
   return [...HEARD_IN_PART].some((event) => server.listenerCount(event) > 0);
 }
 
-export function settingsOf(server: Server): ServerSettings | null {
-  if (Object.getPrototypeOf(server) !== http.Server.prototype) return null;
-  const plain = new http.Server();
+/** As they are without options. */
+const sample: { http?: Server; https?: https.Server } = {};
+
+/** Whoever is one has loaded that module. */
+export function isHttps(server: Server): server is https.Server {
+  return '_sharedCreds' in server && Object.getPrototypeOf(server) === httpsModule().Server.prototype;
+}
+
+const httpsModule = (): typeof https => process.getBuiltinModule('node:https');
+
+export function settingsOf(server: Server): ServerSettings | string {
+  const isSecure = isHttps(server);
+  if (!isSecure && Object.getPrototypeOf(server) !== http.Server.prototype) return 'it is of a class of its own';
+  const plain = isSecure ? (sample.https ??= new (httpsModule().Server)()) : (sample.http ??= new http.Server());
   const settings: Record<string, number | boolean | null | undefined> = {};
   for (const [name, found] of Object.entries(Object.getOwnPropertyDescriptors(server))) {
     // Methods that Fluxion watches are looked up through getters.
-    if (OWN.has(name) || !('value' in found)) continue;
+    if (OWN.has(name) || !('value' in found) || (isSecure && isSecureOption(name))) continue;
     const { value }: { value?: unknown } = found;
     if (isPlain(value)) settings[name] = value;
-    else if (String(value) !== String(Reflect.get(plain, name))) return null;
+    else if (String(value) !== String(Reflect.get(plain, name))) return `its "${name}" is its own`;
   }
-  if (settings.maxConnections !== undefined || settings.dropMaxConnection !== undefined) return null;
+  if (settings.maxConnections !== undefined || settings.dropMaxConnection !== undefined)
+    return 'it limits its connections';
   for (const symbol of Object.getOwnPropertySymbols(server)) {
     if (!CLASSES.includes(symbol.description ?? '')) continue;
     const found: unknown = Reflect.get(server, symbol);
-    if (found !== Reflect.get(http, symbol.description ?? '') && !fastPath.isOurs(found)) return null;
+    if (found !== Reflect.get(http, symbol.description ?? '') && !fastPath.isOurs(found))
+      return `its "${symbol.description}" is its own`;
   }
   for (const event of server.eventNames()) {
     if (HEARD_AT_HOME.has(String(event)) || HEARD_IN_PART.has(String(event))) continue;
-    if (server.listenerCount(event) !== plain.listenerCount(event)) return null;
+    if (server.listenerCount(event) !== plain.listenerCount(event)) return `it listens to "${String(event)}"`;
   }
-  return settings;
+  const secure = isSecure ? secureSettingsOf(server) : null;
+  return typeof secure === 'string' ? secure : { plain: settings, secure };
 }
 
 /** Of the same kind, with the same settings. */
-export function serverWith(settings: ServerSettings): Server {
-  const server = new http.Server({ ...settings } as ServerOptions);
-  for (const [name, value] of Object.entries(settings)) Reflect.set(server, name, value);
+export function serverWith({ plain, secure }: ServerSettings): Server {
+  const server = secure === null ? new http.Server({ ...plain } as ServerOptions) : secureServer(plain, secure);
+  for (const [name, value] of Object.entries(plain)) Reflect.set(server, name, value);
   return server;
+}
+
+function secureServer(plain: ServerSettings['plain'], { options, ticketKeys }: SecureSettings): https.Server {
+  const server = new (httpsModule().Server)({ ...plain, ...options } as https.ServerOptions);
+  server.setTicketKeys(Buffer.from(ticketKeys));
+  return server;
+}
+
+/** From now on, for new connections. */
+export function renew(server: https.Server, { options, ticketKeys }: SecureSettings): void {
+  server.setSecureContext(options);
+  server.setTicketKeys(Buffer.from(ticketKeys));
 }
 
 function isPlain(value: unknown): value is number | boolean | null | undefined {

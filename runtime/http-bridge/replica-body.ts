@@ -2,6 +2,7 @@
  * The body of a request at a replica: asks home for it when a handler reads, and no faster than it does.
  */
 import type { IncomingMessage } from 'node:http';
+import process from 'node:process';
 import { WINDOW } from './home-body.js';
 import type { BodyState } from './messages.js';
 import { endRequest } from './stand-in.js';
@@ -15,6 +16,7 @@ export class ReplicaBody {
   #received = 0;
   #told = -1;
   #isGivenBack = false;
+  #isAsking = false;
 
   constructor(req: IncomingMessage, state: BodyState, ask: (taken: number) => void) {
     this.#req = req;
@@ -53,9 +55,18 @@ export class ReplicaBody {
   }
 
   pull(): void {
-    if (this.#isWhole || this.#isGivenBack) return;
-    const taken = this.#received - this.#req.readableLength;
-    if (this.#told >= 0 && taken - this.#told < WINDOW / 2) return;
+    if (this.#isWhole || this.#isGivenBack || this.#isAsking) return;
+    if (this.#told < 0) return this.#askFrom(this.#received - this.#req.readableLength);
+    // A stream asks for more before it counts what is being read, and asks once only until it has got some.
+    this.#isAsking = true;
+    process.nextTick(() => {
+      this.#isAsking = false;
+      const taken = this.#received - this.#req.readableLength;
+      if (!this.#isWhole && !this.#isGivenBack && taken - this.#told >= WINDOW / 2) this.#askFrom(taken);
+    });
+  }
+
+  #askFrom(taken: number): void {
     this.#told = taken;
     this.#ask(taken);
   }
