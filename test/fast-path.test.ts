@@ -334,6 +334,81 @@ for (const [name, make] of VERSIONS) {
   });
 }
 
+// --- layers that cannot match are passed over --------------------------------------------------------------------------------
+
+test('Express 4: expressions of layers find what they found, whatever the path', (t) => {
+  const make = VERSIONS[0]![1];
+  const pieces = [
+    '/',
+    '/a',
+    '/Ab',
+    '/a.b',
+    '/a-b',
+    '/:x',
+    '/:x?',
+    '/a*',
+    '/a(b|c)',
+    '/ab?c',
+    '/a+',
+    '/x{2}',
+    '/\u00fc',
+    '/k',
+    '/[ab]',
+  ];
+  const ends = ['', '/', 'x', '/x', '/7/', '\n', '?', '\u00dc', '\u212a', 'b/c'];
+  const next = chance(7);
+  const pick = (list: readonly string[]): string => list[next(list.length)]!;
+  const expressions = [
+    /^\/a|\/b/,
+    /^\/a/,
+    /\/a/,
+    /^\/ab?/i,
+    /^\/a/g,
+    /^\/a/y,
+    /^\/A/iu,
+    /^[/]a/,
+    /^(\/a|\/b)/i,
+    /^\/a\d/,
+    /^\/ab{0}/,
+  ];
+  const quick: boolean[] = [];
+  for (let turn = 0; turn < 50; turn++) {
+    const app = make();
+    app.set('strict routing', next(2) > 0);
+    app.set('case sensitive routing', next(2) > 0);
+    const path = pick(pieces) + pick(pieces);
+    const inner = make.Router({ strict: next(2) > 0, caseSensitive: next(2) > 0 });
+    inner.get(pick(pieces) + pick(pieces), () => {});
+    app.get(path, () => {});
+    app.use([pick(pieces), pick(pieces)], inner);
+    app.use(pick(pieces), inner);
+    app.get(expressions[turn % expressions.length], () => {});
+    const layers = [...layersOf(app), ...layersOf(inner)].map(({ regexp }) => regexp);
+    const plain = layers.map((regexp) => new RegExp(regexp.source, regexp.flags));
+    fastPath.apply(http.createServer(app));
+    for (const [index, regexp] of layers.entries()) {
+      quick.push(Object.hasOwn(regexp, 'exec'));
+      for (const begin of pieces) {
+        for (const change of ['toString', 'toUpperCase', 'toLowerCase'] as const) {
+          const asked = `${begin}${pick(pieces)}${pick(ends)}`[change]();
+          const found = [regexp.exec(asked), plain[index]!.exec(asked)];
+          t.is(JSON.stringify(found[0]), JSON.stringify(found[1]), `${regexp} ${asked}`);
+        }
+      }
+    }
+  }
+  t.true(quick.includes(true) && quick.includes(false));
+  const app = make();
+  app.get('/users/:id', () => {});
+  fastPath.apply(http.createServer(app));
+  t.true(Object.hasOwn(layersOf(app)[2]!.regexp, 'exec'));
+});
+
+function layersOf(router: object): readonly { readonly regexp: RegExp }[] {
+  const { stack } = (Reflect.get(router, '_router') ?? router) as { stack: readonly { readonly regexp: RegExp }[] };
+  return stack;
+}
+
 // --- texts are answered in fewer steps ---------------------------------------------------------------------------------------
 
 /** A copy of its own of Express and of all that it loads: what is replaced in one is not in the other. */

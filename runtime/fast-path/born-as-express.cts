@@ -16,6 +16,7 @@ import http = require('node:http');
 import process = require('node:process');
 
 import texts = require('./express-texts.cjs');
+import quickMatch = require('./quick-match.cjs');
 import shortSend = require('./short-send.cjs');
 
 type Made = new (...args: never[]) => object;
@@ -55,6 +56,7 @@ function apply(server: http.Server): boolean {
   const app = theOnly(server);
   if (app === null || symbols.IncomingMessage === null || symbols.ServerResponse === null) return false;
   shortSend.apply(app);
+  quickMatch.apply(app);
   for (const name of ['IncomingMessage', 'ServerResponse'] as const) {
     if (Reflect.get(server, symbols[name] ?? '') !== native[name] || http[name] !== native[name]) return false;
   }
