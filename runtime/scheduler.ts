@@ -162,7 +162,7 @@ export class Scheduler {
   }
 
   weighs(movable: Movable): boolean {
-    return movable.dear > 0.5;
+    return movable.dear > 0.5 && this.#isAwayByChoice(movable);
   }
 
   #isAwayByChoice({ mode }: Movable): boolean {

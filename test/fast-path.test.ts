@@ -25,6 +25,8 @@ interface Res extends http.ServerResponse {
   json(value: unknown): Res;
   send(value: unknown): Res;
   status(code: number): Res;
+  set(name: string, value: unknown): Res;
+  type(name: string): Res;
 }
 type Next = (error?: unknown) => void;
 type Handler = (req: Req, res: Res, next: Next) => unknown;
@@ -330,6 +332,255 @@ for (const [name, make] of VERSIONS) {
       }
     }
   });
+}
+
+// --- layers that cannot match are passed over --------------------------------------------------------------------------------
+
+test('Express 4: expressions of layers find what they found, whatever the path', (t) => {
+  const make = VERSIONS[0]![1];
+  const pieces = [
+    '/',
+    '/a',
+    '/Ab',
+    '/a.b',
+    '/a-b',
+    '/:x',
+    '/:x?',
+    '/a*',
+    '/a(b|c)',
+    '/ab?c',
+    '/a+',
+    '/x{2}',
+    '/\u00fc',
+    '/k',
+    '/[ab]',
+  ];
+  const ends = ['', '/', 'x', '/x', '/7/', '\n', '?', '\u00dc', '\u212a', 'b/c'];
+  const next = chance(7);
+  const pick = (list: readonly string[]): string => list[next(list.length)]!;
+  const expressions = [
+    /^\/a|\/b/,
+    /^\/a/,
+    /\/a/,
+    /^\/ab?/i,
+    /^\/a/g,
+    /^\/a/y,
+    /^\/A/iu,
+    /^[/]a/,
+    /^(\/a|\/b)/i,
+    /^\/a\d/,
+    /^\/ab{0}/,
+  ];
+  const quick: boolean[] = [];
+  for (let turn = 0; turn < 50; turn++) {
+    const app = make();
+    app.set('strict routing', next(2) > 0);
+    app.set('case sensitive routing', next(2) > 0);
+    const path = pick(pieces) + pick(pieces);
+    const inner = make.Router({ strict: next(2) > 0, caseSensitive: next(2) > 0 });
+    inner.get(pick(pieces) + pick(pieces), () => {});
+    app.get(path, () => {});
+    app.use([pick(pieces), pick(pieces)], inner);
+    app.use(pick(pieces), inner);
+    app.get(expressions[turn % expressions.length], () => {});
+    const layers = [...layersOf(app), ...layersOf(inner)].map(({ regexp }) => regexp);
+    const plain = layers.map((regexp) => new RegExp(regexp.source, regexp.flags));
+    fastPath.apply(http.createServer(app));
+    for (const [index, regexp] of layers.entries()) {
+      quick.push(Object.hasOwn(regexp, 'exec'));
+      for (const begin of pieces) {
+        for (const change of ['toString', 'toUpperCase', 'toLowerCase'] as const) {
+          const asked = `${begin}${pick(pieces)}${pick(ends)}`[change]();
+          const found = [regexp.exec(asked), plain[index]!.exec(asked)];
+          t.is(JSON.stringify(found[0]), JSON.stringify(found[1]), `${regexp} ${asked}`);
+        }
+      }
+    }
+  }
+  t.true(quick.includes(true) && quick.includes(false));
+  const app = make();
+  app.get('/users/:id', () => {});
+  fastPath.apply(http.createServer(app));
+  t.true(Object.hasOwn(layersOf(app)[2]!.regexp, 'exec'));
+});
+
+function layersOf(router: object): readonly { readonly regexp: RegExp }[] {
+  const { stack } = (Reflect.get(router, '_router') ?? router) as { stack: readonly { readonly regexp: RegExp }[] };
+  return stack;
+}
+
+// --- texts are answered in fewer steps ---------------------------------------------------------------------------------------
+
+/** A copy of its own of Express and of all that it loads: what is replaced in one is not in the other. */
+function copyOf(name: string): Express {
+  for (const file of Object.keys(require.cache)) if (/node_modules/.test(file)) delete require.cache[file];
+  return require(name) as Express;
+}
+
+type Answer = (req: Req, res: Res & { readonly req: Req }) => unknown;
+
+const TEXTS = [
+  '',
+  'text',
+  'caf\u00e9 \u20ac \ud83d\ude00',
+  '\ud800 alone',
+  'long '.repeat(400),
+  'l\u00f6ng '.repeat(400),
+];
+const TYPES = ['text/plain', 'application/json', 'TEXT/html; Charset=ISO-8859-1; a="b c"', 'image/svg+xml', 'no type'];
+
+/** How a handler may answer, or prepare its answer. */
+const ANSWERS: readonly Answer[] = [
+  ...TEXTS.map(
+    (text): Answer =>
+      (_req, res) =>
+        res.send(text),
+  ),
+  ...TEXTS.map(
+    (text): Answer =>
+      (_req, res) =>
+        res.json({ text }),
+  ),
+  ...TYPES.map(
+    (type): Answer =>
+      (_req, res) =>
+        res.set('content-TYPE', type).send('typed'),
+  ),
+  ...TYPES.map(
+    (type): Answer =>
+      (_req, res) =>
+        (res.setHeader('content-type', type) as Res).send('typ\u00e9'),
+  ),
+  ...[204, 205, 304, 404, 500].map(
+    (code): Answer =>
+      (_req, res) =>
+        res.status(code).send('with a status'),
+  ),
+  (_req, res) => res.set('ETag', '"mine"').type('txt').send('tagged'),
+  (_req, res) => res.set('X-Latin', 'caf\u00e9').type('txt').send('short'),
+  (_req, res) => res.set('X-Latin', 'caf\u00e9').json({ text: 'caf\u00e9' }),
+  (_req, res) => res.set('Last-Modified', 'Thu, 01 Jan 1970 00:00:00 GMT').json({ is: 'old' }),
+  (_req, res) => res.set('Transfer-Encoding', 'chunked').type('txt').send('in pieces'),
+  (_req, res) => res.type('txt').send('first').send('second'),
+  (_req, res) => res.writeHead(200, { 'X-Early': '1' }).send('late'),
+  (_req, res) => [res.write('a'), res.send('late')],
+  (_req, res) => res.type('txt').send(Buffer.from('bytes')),
+  (_req, res) => res.json(null),
+  (_req, res) => res.json(undefined),
+  (_req, res) => res.send(undefined),
+  (_req, res) => res.type('txt').send(true),
+  (_req, res) => void setImmediate(() => res.json({ is: 'later' })),
+  (req, res) => {
+    req.headers['if-none-match'] = '*';
+    res.json({ is: 'fresh' });
+  },
+];
+
+/** What packages put on requests and responses. */
+const HOOKED = ['end', 'setHeader', 'getHeader', 'removeHeader', 'writeHead', 'send', 'json', 'set', 'get', 'status'];
+const HOOKS: readonly ((req: Req, res: Res, log: unknown[]) => void)[] = [
+  () => {},
+  ...HOOKED.map((name) => (_req: Req, res: Res, log: unknown[]) => {
+    const own = Reflect.get(res, name) as Fn;
+    Reflect.set(res, name, function (this: unknown, ...args: unknown[]) {
+      log.push([name, ...args.map((each) => (Buffer.isBuffer(each) ? ['bytes', each.length] : String(each)))]);
+      return Reflect.apply(own, this, args);
+    });
+  }),
+  (req) => void Object.defineProperty(req, 'fresh', { value: true }),
+  ({ socket }, res, log) => {
+    const { write } = socket;
+    socket.write = function (this: unknown, ...args: unknown[]) {
+      log.push(['write', typeof args[0], (args[0] as string).length, String(args[1])]);
+      return Reflect.apply(write, socket, args as never) as boolean;
+    } as never;
+    res.on('finish', () => void (socket.write = write));
+  },
+];
+
+const TAGS = ['weak', 'strong', false, (body: Buffer, encoding: unknown) => `"${body.length}-${encoding}"`];
+
+function answering(make: Express, log: unknown[]): App {
+  const app = make();
+  app.set('env', 'test');
+  app.use((req: Req, res: Res, next: Next) => {
+    app.set('etag', TAGS[Number(req.headers['x-tags'] ?? 0)]);
+    HOOKS[Number(req.headers['x-hook'] ?? 0)]?.(req, res, log);
+    next();
+  });
+  app.all(
+    '/:index',
+    (req: Req, res: Res) => void ANSWERS[Number(Reflect.get(req.params, 'index'))]?.(req, res as never),
+  );
+  app.use((error: { readonly code?: string }, _req: Req, res: Res, _next: Next) => {
+    log.push([error.code, String(error)]);
+    res.end();
+  });
+  return app;
+}
+
+for (const name of ['express4', 'express']) {
+  test.serial(`${name}: whatever is answered, and whoever listens to that, the bytes are the same`, async (t) => {
+    const copies = [copyOf(name), copyOf(name)] as const;
+    t.not(copies[0].response, copies[1].response);
+    const logs: unknown[][] = [[], []];
+    const servers = copies.map((copy, index) => http.createServer(answering(copy, logs[index]!)));
+    const { send } = copies[1].response;
+    t.true(fastPath.apply(servers[1]!));
+    t.not(copies[1].response.send, send);
+    const ports = [await listen(t, servers[0]!), await listen(t, servers[1]!)] as const;
+    const compare = async (requests: readonly string[]): Promise<void> => {
+      const [plain, fast] = await Promise.all(ports.map((port) => exchange(port, requests)));
+      if (plain !== fast) t.fail(firstDifference(plain!, fast!));
+      t.is(JSON.stringify(logs[1]!.splice(0)), JSON.stringify(logs[0]!.splice(0)));
+      t.is([...fast!.matchAll(/HTTP\/1\.1 \d/g)].length, requests.length);
+    };
+    const ask = (head: string, index: number): string[] =>
+      Array(2).fill(`${head.replace('/', `/${index}`)}\r\nHost: x\r\n$END\r\n`);
+    const heads = ['GET / HTTP/1.1', 'HEAD / HTTP/1.1', 'DELETE / HTTP/1.1', 'GET / HTTP/1.1\r\nIf-None-Match: *'];
+    for (const index of ANSWERS.keys()) {
+      await compare(ask(heads[0]!, index).slice(1));
+      await compare(heads.flatMap((head) => TAGS.flatMap((_, tags) => ask(`${head}\r\nX-Tags: ${tags}`, index))));
+      await compare([...HOOKS.keys()].flatMap((hook) => ask(`GET / HTTP/1.1\r\nX-Hook: ${hook}`, index)));
+    }
+  });
+
+  test.serial(`${name}: a text is answered without a buffer, unless something has been replaced`, async (t) => {
+    const copy = copyOf(name);
+    const app = copy();
+    app.get('/', (_req: Req, res: Res) => res.json({ is: 'short' }));
+    const server = http.createServer(app);
+    fastPath.apply(server);
+    const port = await listen(t, server);
+    const buffers = async (): Promise<number> => {
+      const { from } = Buffer;
+      let count = 0;
+      Buffer.from = ((...args: Parameters<typeof from>) => {
+        if (String(args[0]).includes('short')) count++;
+        return Reflect.apply(from, Buffer, args);
+      }) as typeof from;
+      try {
+        t.regex(await exchange(port, [get('/')]), /ETag: W\/"e-.*\r\n.*\r\n.*\r\n\r\n\{"is":"short"\}$/);
+        return count;
+      } finally {
+        Buffer.from = from;
+      }
+    };
+    t.true((await buffers()) > 0);
+    t.is(await buffers(), 0);
+    const types = Object.values(require.cache).find((each) => /content-type.(?:dist.)?index\.js$/.test(each?.id ?? ''));
+    const parser = types?.exports as { parse: Fn };
+    const { parse } = parser;
+    parser.parse = (text) => parse(text);
+    t.true((await buffers()) > 0);
+    parser.parse = parse;
+    t.is(await buffers(), 0);
+  });
+}
+
+function firstDifference(plain: string, fast: string): string {
+  const at = [...plain].findIndex((char, index) => fast[index] !== char);
+  return `${plain.slice(Math.max(0, at - 300), at + 100)}\n--- but\n${fast.slice(Math.max(0, at - 300), at + 100)}`;
 }
 
 // Last: it changes Node's own prototypes, and everybody notices.

@@ -5,6 +5,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type http from 'node:http';
 import net from 'node:net';
+import fastPath from '../fast-path/born-as-express.cjs';
 import { type Handle, handleOf } from './handle-port.js';
 import { whenClosed } from './untouched.js';
 
@@ -97,6 +98,7 @@ export class Waiting {
 
   constructor(server: http.Server) {
     this.#server = server;
+    fastPath.isHarmless(this.#hears);
   }
 
   /** A connection may come to wait on another loop. Where it may do so for longer than a new one may, Node would end it too soon. */

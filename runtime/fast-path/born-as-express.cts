@@ -16,6 +16,8 @@ import http = require('node:http');
 import process = require('node:process');
 
 import texts = require('./express-texts.cjs');
+import quickMatch = require('./quick-match.cjs');
+import shortSend = require('./short-send.cjs');
 
 type Made = new (...args: never[]) => object;
 type Class = 'IncomingMessage' | 'ServerResponse';
@@ -53,6 +55,8 @@ function apply(server: http.Server): boolean {
   };
   const app = theOnly(server);
   if (app === null || symbols.IncomingMessage === null || symbols.ServerResponse === null) return false;
+  shortSend.apply(app);
+  quickMatch.apply(app);
   for (const name of ['IncomingMessage', 'ServerResponse'] as const) {
     if (Reflect.get(server, symbols[name] ?? '') !== native[name] || http[name] !== native[name]) return false;
   }
@@ -68,8 +72,7 @@ function apply(server: http.Server): boolean {
     app.handle === handle &&
     app.request === request &&
     app.response === response &&
-    !CHANNELS[0]?.hasSubscribers &&
-    !CHANNELS[1]?.hasSubscribers;
+    !CHANNELS.some(isHeard);
   Reflect.set(server, symbols.IncomingMessage, classFor(request, 'IncomingMessage', isAsEver));
   Reflect.set(server, symbols.ServerResponse, classFor(response, 'ServerResponse', isAsEver));
   return true;
@@ -154,6 +157,15 @@ class Look {
 function theOnly(server: http.Server): object | null {
   const others = server.rawListeners('request').filter((listener) => !isOurs(listener));
   return others.length === 1 && server.emit === emit ? (others[0] ?? null) : null;
+}
+
+function isHeard(channel: diagnostics.Channel): boolean {
+  if (!channel.hasSubscribers) return false;
+  const { _subscribers: listeners, _stores: stores } = channel as unknown as {
+    _subscribers: unknown;
+    _stores: unknown;
+  };
+  return !Array.isArray(listeners) || !listeners.every(isOurs) || !(stores instanceof Map) || stores.size > 0;
 }
 
 /** What stands between Express's prototype and Node's has nothing that is touched before it is set. */

@@ -17,6 +17,25 @@ const ROUTER_4 = {
 const LAYER_4 = { handle_request: new Set(['32c27d18488c3a1f']), match: new Set(['b2fced8df1901a8a']) };
 const FIRST_LAYERS_4 = [new Set(['fd7eeb1b1cad254f']), new Set(['2bd8463e0364e50a'])];
 
+/** What answers, and what it calls on the way. */
+const SEND_4 = new Set(['e109c3ade1ec720b', '96bd14764e42f0e1']);
+const SEND_5 = new Set(['2f3e207ce051116a', 'd994bd791195c7ac', '9f5f2867fcd8bbe7']);
+const RESPONSE = {
+  get: new Set(['5194cd2ac0e555bd']),
+  set: new Set(['694f315f2fb1b01d', 'adb8659e98f540d4']),
+  status: new Set(['84c0c1343228103d', '25bcb94576613f81', '2d659ff10c070089']),
+};
+const SETTINGS = {
+  get: new Set(['7af9483b9099a9ea', '66c66a5858609f2b', 'dd0c349d79e6761f']),
+  set: new Set(['b93088b58b7039c2', 'd59b056278c632fd']),
+};
+const UTILS = {
+  setCharset: new Set(['eaa449386d5aa1a4']),
+  etag: new Set(['cdcc50d1f698487f']),
+  wetag: new Set(['cdcc50d1f698487f']),
+};
+const ETAG = new Set(['c9f1445f0c955623']);
+
 interface ExpressApp {
   readonly handle: unknown;
   readonly request: object;
@@ -28,6 +47,72 @@ function isKnown(value: unknown): value is ExpressApp {
   const { handle, request, response } = read(value, ['handle', 'request', 'response']);
   if (!isObject(request) || !isObject(response)) return false;
   return isIn(handle, HANDLE_5) || (isIn(handle, HANDLE_4) && isKnownRouter(read(value, ['_router'])._router));
+}
+
+interface Send {
+  /** Has it, for all apps of this Express. */
+  readonly holder: { send: unknown };
+  readonly send: Fn;
+  readonly get: unknown;
+  readonly set: unknown;
+  readonly status: unknown;
+  readonly appGet: unknown;
+  readonly appSet: unknown;
+  readonly isFive: boolean;
+  /** Two functions that make tags for bodies. */
+  readonly tags: { readonly weak: unknown; readonly strong: unknown };
+  /** Nobody has replaced what takes types apart. */
+  isUntouched(): boolean;
+}
+
+type Fn = (this: unknown, ...args: never[]) => unknown;
+
+/** How this app's Express answers, if that is known. */
+function findSend(app: object): Send | null {
+  let holder: unknown = read(app, ['response']).response;
+  while (isObject(holder) && !Object.hasOwn(holder, 'send')) holder = Object.getPrototypeOf(holder);
+  if (!isObject(holder) || !hasTexts(holder, RESPONSE) || !hasTexts(app, SETTINGS)) return null;
+  const own = Object.getOwnPropertyDescriptor(holder, 'send');
+  const isFive = isIn(own?.value, SEND_5);
+  if (own?.writable !== true || !(isFive || isIn(own.value, SEND_4))) return null;
+  const used = usedBy(holder);
+  if (used === null) return null;
+  const { get, set, status } = read(holder, ['get', 'set', 'status']);
+  const { get: appGet, set: appSet } = read(app, ['get', 'set']);
+  return { holder: holder as Send['holder'], send: own.value, get, set, status, appGet, appSet, isFive, ...used };
+}
+
+/** The modules behind: as Node keeps them, since functions do not show what they close over. */
+function usedBy(response: object): Pick<Send, 'tags' | 'isUntouched'> | null {
+  const module = Object.values(require.cache).find((each) => each?.exports === response);
+  const utils = childOf(module, (each) => hasTexts(each, UTILS));
+  const etag = childOf(utils, (each) => isIn(each, ETAG));
+  const types = childOf(utils, (each) => hasAll(each, ['parse', 'format']));
+  if (utils === undefined || etag === undefined || types === undefined) return null;
+  const { wetag: weak, etag: strong } = read(utils.exports, ['wetag', 'etag']);
+  const mimes = childOf(module, (each) => hasAll(each, ['contentType', 'lookup'])) ?? types;
+  const [parser, named]: readonly Parsers[] = [types.exports, mimes.exports];
+  if (parser === undefined || named === undefined) return null;
+  const { parse, format } = parser;
+  const { contentType } = named;
+  return {
+    tags: { weak, strong },
+    isUntouched: () => parser.parse === parse && parser.format === format && named.contentType === contentType,
+  };
+}
+
+interface Parsers {
+  readonly parse?: unknown;
+  readonly format?: unknown;
+  readonly contentType?: unknown;
+}
+
+function childOf(parent: NodeModule | undefined, is: (value: object) => boolean): NodeModule | undefined {
+  return parent?.children.find(({ exports: value }: { readonly exports: unknown }) => isObject(value) && is(value));
+}
+
+function hasAll(value: object, names: readonly string[]): boolean {
+  return names.every((name) => typeof Reflect.get(value, name) === 'function');
 }
 
 function isKnownRouter(router: unknown): boolean {
@@ -60,4 +145,4 @@ function read<N extends string>(value: object, names: readonly N[]): { readonly 
   return found;
 }
 
-export = { isKnown };
+export = { isKnown, findSend };
