@@ -99,7 +99,7 @@ export class AcceptPlan {
       share: new Share(),
     });
     if (whole === null) {
-      log.debug(`${linked.root}: the main thread accepts alone, as ${why}`);
+      log.info(`${linked.root}: the main thread accepts alone, as ${why}`);
       return;
     }
     if (this.#options.mode === 'every') this.#options.wanted();
