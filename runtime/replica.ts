@@ -291,7 +291,7 @@ function link(
   );
   reflector.close();
   const things = found.flatMap(({ stacks }) => [...stacks.things.values()]);
-  kept.push(...keptLanguage(), ...keptSettings(things), ...(readsLocals ? keptLocals(things) : []));
+  kept.push(...keptSettings(things), ...(readsLocals ? keptLocals(things) : []));
   return { found, cuts, apps: remoteApps, watched, kept };
 }
 
@@ -345,7 +345,8 @@ function lift(
     },
     dead: (what) => runs.failAll(what, 'it is alive on the main thread only'),
   });
-  let guard: TurningGuard | null = new TurningGuard(kept);
+  // The firewall had clocks and chance of its own there.
+  let guard: TurningGuard | null = new TurningGuard([...kept, ...keptLanguage()]);
   runs.onBegin(() => {
     const changed = guard?.next() ?? null;
     if (changed !== null) {

@@ -107,8 +107,10 @@ export function keptLanguage(): readonly Kept[] {
     const names = Object.getOwnPropertyNames(holder).filter(
       (name) => typeof Object.getOwnPropertyDescriptor(holder, name)?.value === 'function',
     );
-    // What is put there by an assignment can be seen from all that inherit from it.
-    return [keepPart(LANGUAGE, holder, names), keep(LANGUAGE, holder)];
+    const own = keepPart(LANGUAGE, holder, names);
+    // What is put there by an assignment can be seen from all that inherit from it. `Error` itself has the length of traces, which many set
+    // for a moment, Node and Fluxion among them.
+    return holder === Error ? [own] : [own, keep(LANGUAGE, holder)];
   });
 }
 
