@@ -427,7 +427,15 @@ const TEXTS = [
   'long '.repeat(400),
   'l\u00f6ng '.repeat(400),
 ];
-const TYPES = ['text/plain', 'application/json', 'TEXT/html; Charset=ISO-8859-1; a="b c"', 'image/svg+xml', 'no type'];
+const TYPES = [
+  'text/plain',
+  'text/plain; x=y',
+  'a/b;charset=ascii',
+  'application/json',
+  'TEXT/html; Charset=ISO-8859-1; a="b c"',
+  'image/svg+xml',
+  'no type',
+];
 
 /** How a handler may answer, or prepare its answer. */
 const ANSWERS: readonly Answer[] = [
@@ -512,8 +520,8 @@ function answering(make: Express, log: unknown[]): App {
     '/:index',
     (req: Req, res: Res) => void ANSWERS[Number(Reflect.get(req.params, 'index'))]?.(req, res as never),
   );
-  app.use((error: { readonly code?: string }, _req: Req, res: Res, _next: Next) => {
-    log.push([error.code, String(error)]);
+  app.use((error: { readonly code?: string; readonly stack?: string }, _req: Req, res: Res, _next: Next) => {
+    log.push([error.code, String(error), /short-send/.test(`${error.stack}`)]);
     res.end();
   });
   return app;
@@ -527,7 +535,9 @@ for (const name of ['express4', 'express']) {
     const servers = copies.map((copy, index) => http.createServer(answering(copy, logs[index]!)));
     const { send } = copies[1].response;
     t.true(fastPath.apply(servers[1]!));
-    t.not(copies[1].response.send, send);
+    // That is found as long as there is no answer to be sent.
+    t.is(copies[1].response.send, send);
+    t.truthy(Object.getOwnPropertyDescriptor(copies[1].response, 'send')?.get);
     const ports = [await listen(t, servers[0]!), await listen(t, servers[1]!)] as const;
     const compare = async (requests: readonly string[]): Promise<void> => {
       const [plain, fast] = await Promise.all(ports.map((port) => exchange(port, requests)));
@@ -566,14 +576,15 @@ for (const name of ['express4', 'express']) {
         Buffer.from = from;
       }
     };
-    t.true((await buffers()) > 0);
     t.is(await buffers(), 0);
-    const types = Object.values(require.cache).find((each) => /content-type.(?:dist.)?index\.js$/.test(each?.id ?? ''));
-    const parser = types?.exports as { parse: Fn };
-    const { parse } = parser;
-    parser.parse = (text) => parse(text);
+    const modules = Object.values(require.cache).filter((each) =>
+      /content-type.(?:dist.)?index\.js$/.test(`${each?.id}`),
+    );
+    const parsers = modules.map((each) => each?.exports as { parse: Fn });
+    const own = parsers.map(({ parse }) => parse);
+    for (const [index, parser] of parsers.entries()) parser.parse = (text) => own[index]!(text);
     t.true((await buffers()) > 0);
-    parser.parse = parse;
+    for (const [index, parser] of parsers.entries()) parser.parse = own[index]!;
     t.is(await buffers(), 0);
   });
 }

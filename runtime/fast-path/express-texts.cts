@@ -51,7 +51,7 @@ function isKnown(value: unknown): value is ExpressApp {
 
 interface Send {
   /** Has it, for all apps of this Express. */
-  readonly holder: { send: unknown };
+  readonly holder: object;
   readonly send: Fn;
   readonly get: unknown;
   readonly set: unknown;
@@ -61,6 +61,8 @@ interface Send {
   readonly isFive: boolean;
   /** Two functions that make tags for bodies. */
   readonly tags: { readonly weak: unknown; readonly strong: unknown };
+  /** Gives a type the charset in which texts are sent. */
+  readonly setCharset: (type: string, charset: string) => unknown;
   /** Nobody has replaced what takes types apart. */
   isUntouched(): boolean;
 }
@@ -74,22 +76,22 @@ function findSend(app: object): Send | null {
   if (!isObject(holder) || !hasTexts(holder, RESPONSE) || !hasTexts(app, SETTINGS)) return null;
   const own = Object.getOwnPropertyDescriptor(holder, 'send');
   const isFive = isIn(own?.value, SEND_5);
-  if (own?.writable !== true || !(isFive || isIn(own.value, SEND_4))) return null;
+  if (own?.writable !== true || !own.configurable || !(isFive || isIn(own.value, SEND_4))) return null;
   const used = usedBy(holder);
   if (used === null) return null;
   const { get, set, status } = read(holder, ['get', 'set', 'status']);
   const { get: appGet, set: appSet } = read(app, ['get', 'set']);
-  return { holder: holder as Send['holder'], send: own.value, get, set, status, appGet, appSet, isFive, ...used };
+  return { holder, send: own.value, get, set, status, appGet, appSet, isFive, ...used };
 }
 
 /** The modules behind: as Node keeps them, since functions do not show what they close over. */
-function usedBy(response: object): Pick<Send, 'tags' | 'isUntouched'> | null {
+function usedBy(response: object): Pick<Send, 'tags' | 'setCharset' | 'isUntouched'> | null {
   const module = Object.values(require.cache).find((each) => each?.exports === response);
   const utils = childOf(module, (each) => hasTexts(each, UTILS));
   const etag = childOf(utils, (each) => isIn(each, ETAG));
   const types = childOf(utils, (each) => hasAll(each, ['parse', 'format']));
   if (utils === undefined || etag === undefined || types === undefined) return null;
-  const { wetag: weak, etag: strong } = read(utils.exports, ['wetag', 'etag']);
+  const { wetag: weak, etag: strong, setCharset } = read(utils.exports, ['wetag', 'etag', 'setCharset']);
   const mimes = childOf(module, (each) => hasAll(each, ['contentType', 'lookup'])) ?? types;
   const [parser, named]: readonly Parsers[] = [types.exports, mimes.exports];
   if (parser === undefined || named === undefined) return null;
@@ -97,6 +99,7 @@ function usedBy(response: object): Pick<Send, 'tags' | 'isUntouched'> | null {
   const { contentType } = named;
   return {
     tags: { weak, strong },
+    setCharset: setCharset as Send['setCharset'],
     isUntouched: () => parser.parse === parse && parser.format === format && named.contentType === contentType,
   };
 }

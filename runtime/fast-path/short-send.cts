@@ -30,6 +30,8 @@ interface Response extends Omit<http.ServerResponse, 'req'> {
   readonly status: (code: number) => unknown;
 }
 
+type Answering = Required<Pick<Response, 'app' | 'req'>>;
+
 const { Buffer } = buffer;
 const { createHash, hash } = crypto;
 const { getHeader, setHeader, removeHeader, end } = http.ServerResponse.prototype;
@@ -45,11 +47,18 @@ const MOST_TYPES = 64;
 /** Of what is shorter Express makes no buffer, if it needs no tag. */
 const SHORT = 1000;
 
+/** What Fluxion puts in the place of `end` for its stand-ins, which is Node's own to all other responses. */
+let recordedEnd: unknown = end;
+
+function knowEnd(recorded: unknown): void {
+  recordedEnd = recorded;
+}
+
 function apply(app: object): void {
   const found = areNodes ? texts.findSend(app) : null;
   if (found === null) return;
-  const { holder, send: long, get, set, status, appGet, appSet, isFive, tags, isUntouched } = found;
-  /** What the long way makes of a type. */
+  const { holder, send: long, get, set, status, appGet, appSet, isFive, tags, setCharset, isUntouched } = found;
+  /** What becomes of types. */
   const types = new Map<string, string>();
 
   /** What it calls on the long way, and this calls or leaves out. */
@@ -60,46 +69,53 @@ function apply(app: object): void {
     res.getHeader === getHeader &&
     res.setHeader === setHeader &&
     res.removeHeader === removeHeader &&
-    res.end === end &&
+    (res.end === end || res.end === recordedEnd) &&
     crypto.createHash === createHash &&
     isUntouched();
 
-  const learn = (res: Response, body: string, type: string): unknown => {
-    const sent = Reflect.apply(long, res, [body]);
-    const given = isPlain(res) ? res.getHeader('Content-Type') : undefined;
-    if (typeof given === 'string' && types.size < MOST_TYPES) types.set(type, given);
-    return sent;
+  /** What Express makes of a type; empty where it makes an error of it. */
+  const givenFor = (type: unknown): string => {
+    if (typeof type !== 'string') return '';
+    const known = types.get(type);
+    if (known !== undefined) return known;
+    const given = withCharset(setCharset, type);
+    if (types.size < MOST_TYPES) types.set(type, given);
+    return given;
   };
 
-  holder.send = function send(this: Response, body: unknown, ...more: unknown[]): unknown {
-    const { app, req, socket, statusCode } = this;
-    const isStrange =
-      typeof body !== 'string' ||
-      more.length > 0 ||
-      isProxy(this) ||
-      typeof app !== 'function' ||
-      !isObject(req) ||
-      !isPlain(this) ||
-      app.get !== appGet ||
-      app.set !== appSet ||
-      // Behind others that come first, somebody may yet look at what is written.
-      socket?.write !== write ||
-      this.headersSent ||
-      !(statusCode >= 200) ||
-      EMPTY.has(statusCode) ||
-      this.getHeader('Transfer-Encoding') !== undefined;
-    if (isStrange) return Reflect.apply(long, this, [body, ...more]);
+  /** The tag that Express would make is one that is known here, or none. */
+  const isTagKnown = (tagging: unknown): boolean =>
+    typeof tagging !== 'function' || tagging === tags.weak || tagging === tags.strong;
 
-    const type = this.getHeader('Content-Type');
+  const isShort = (res: Response): boolean => {
+    const { app, socket, statusCode } = res;
+    return (
+      typeof app === 'function' &&
+      isObject(res.req) &&
+      !isProxy(res) &&
+      isPlain(res) &&
+      app.get === appGet &&
+      app.set === appSet &&
+      // Not of stand-ins. Behind others that come first, somebody may yet look at what is written.
+      socket?.write === write &&
+      !res.headersSent &&
+      statusCode >= 200 &&
+      !EMPTY.has(statusCode) &&
+      givenFor(res.getHeader('Content-Type')) !== '' &&
+      isTagKnown(app.settings['etag fn']) &&
+      res.getHeader('Transfer-Encoding') === undefined
+    );
+  };
+
+  function send(this: Response, body: unknown, ...more: unknown[]): unknown {
+    // What its argument is made of may have changed all of that.
+    if (typeof body !== 'string' || more.length > 0 || !isShort(this))
+      return Reflect.apply(long, this, [body, ...more]);
+    const { app, req } = this as Answering;
     const tagging = this.getHeader('ETag') ? undefined : app.settings['etag fn'];
     const isTagged = typeof tagging === 'function';
-    if (typeof type !== 'string' || (isTagged && tagging !== tags.weak && tagging !== tags.strong))
-      return Reflect.apply(long, this, [body]);
-    const given = types.get(type);
-    if (given === undefined) return learn(this, body, type);
-
     const length = Buffer.byteLength(body);
-    this.setHeader('Content-Type', given);
+    this.setHeader('Content-Type', givenFor(this.getHeader('Content-Type')));
     this.setHeader('Content-Length', `${length}`);
     if (isTagged) this.setHeader('ETag', `${tagging === tags.weak ? 'W/' : ''}"${tagOf(body, length)}"`);
     const isFresh = Boolean(req.fresh);
@@ -115,12 +131,37 @@ function apply(app: object): void {
     else if (length === body.length) this.end(body, 'latin1');
     else this.end(Buffer.from(body));
     return this;
-  };
+  }
+
+  // Express's own function is what the app finds where the long way is to be taken: it then has no frame of ours on top of it.
+  const { enumerable = true } = Object.getOwnPropertyDescriptor(holder, 'send') ?? {};
+  Object.defineProperty(holder, 'send', {
+    get(this: Response) {
+      return isShort(this) ? send : long;
+    },
+    set(this: object, value: unknown) {
+      const isOwn = this === holder;
+      const descriptor = { value, writable: true, enumerable: isOwn ? enumerable : true, configurable: true };
+      Reflect.defineProperty(this, 'send', descriptor);
+    },
+    enumerable,
+    configurable: true,
+  });
 }
 
 const OF_BODIES = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
 /** These have no body, or are to have none. */
 const EMPTY = new Set([204, 205, 304]);
+
+/** All that Express does with a type has been done then: it looks no more at one that says its charset. */
+function withCharset(setCharset: (type: string, charset: string) => unknown, type: string): string {
+  try {
+    const given = setCharset(type, 'utf-8');
+    return typeof given === 'string' && /^[^;]+\/.*; charset=utf-8/.test(given) ? given : '';
+  } catch {
+    return '';
+  }
+}
 
 function tagOf(body: string, length: number): string {
   if (length === 0) return EMPTY_TAG;
@@ -133,4 +174,4 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-export = { apply };
+export = { apply, knowEnd };

@@ -5,6 +5,7 @@
  * They are replaced on the prototype, once for each thread that has stand-ins, and before the app is loaded: Express
  * sets the prototype of each response, and code may look at own properties.
  */
+import shortSend from '../fast-path/short-send.cjs';
 import { ServerResponse } from '../node-http.js';
 import { Mark } from './exchange-of.js';
 import { genuine } from './genuine.js';
@@ -32,6 +33,7 @@ export function recordResponses(): void {
   replace('writeContinue');
   replace('writeProcessing');
   replace('writeEarlyHints');
+  shortSend.knowEnd(ServerResponse.prototype.end);
   Reflect.set(ServerResponse.prototype, 'writeHeader', ServerResponse.prototype.writeHead);
 }
 
