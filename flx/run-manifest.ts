@@ -41,6 +41,9 @@ export interface LinkManifest {
   readonly wrappers: readonly string[];
   /** Classes of which the running app can tell what their fields hold. */
   readonly openClasses: readonly OpenClass[];
+  /** Fluxions that keep something and were given to a method whose name is put together (`app[method](path, fn)`): routes, if a
+   *  router has them; else they are run by who knows whom. */
+  readonly computed: readonly FluxionId[];
   /** What the app's modules do that a loop which serves only some of its requests could not follow. */
   readonly touches: Touches;
   /** What the emitted texts were made from, where that is not what is on disk. */

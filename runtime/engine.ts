@@ -268,6 +268,7 @@ class Engine {
   #keepHome(why: string): void {
     this.#stubs.keepHome();
     this.#accept?.end();
+    this.#linker.verdicts.allStay(why);
     this.#log.info(`everything stays on the main thread: ${why}`);
   }
 
@@ -364,6 +365,11 @@ class Engine {
     await this.#linker.prepare();
     // It may have ended meanwhile.
     if (!replica.isReady) return;
+    const computed = this.#linker.mindComputed();
+    if (computed !== null) {
+      this.#keepHome(computed);
+      return this.#linked();
+    }
     const linked = this.#link(replica);
     if (linked === null) return;
     this.#accept?.started(replica, found, linked.pairs, linked.lacks);

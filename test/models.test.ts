@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 import test from 'ava';
-import { builtins, byMethodName, coreModels, globals, packageModels } from '../models/index.js';
+import { byMethodName, coreModels, globals, packageModels } from '../models/index.js';
 import { mergeCalls, mergeRefs } from '../models/merge-calls.js';
-import type { Call, Member, PackageModel, TypeModel, ValueRef } from '../models/types.js';
+import type { Call, Member, PackageModel, ValueRef } from '../models/types.js';
+import { allModels, impure, isObject, keyOf, membersOf, missing, typeOf } from './support/model-against.js';
 
 const require = createRequire(import.meta.url);
 const NODE = Number(process.versions.node.split('.')[0]);
-const allModels: readonly PackageModel[] = [...coreModels, ...packageModels, builtins];
 
 function core(name: string): PackageModel {
   const model = coreModels.find((one) => one.name === name);
@@ -18,23 +18,6 @@ function packaged(name: string): PackageModel {
   const model = packageModels.find((one) => one.name === name);
   if (!model) throw new Error(`no model of ${name}`);
   return model;
-}
-
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  (typeof value === 'object' && value !== null) || typeof value === 'function';
-
-function typeOf(ref: ValueRef): TypeModel | undefined {
-  const found = allModels.flatMap((model) =>
-    Object.entries(model.types ?? {}).filter(([name]) => ref === name || ref === `${model.name}.${name}`),
-  );
-  return found.length > 0 ? found[0]?.[1] : undefined;
-}
-
-/** Members of a value: its own, those of its type, and those of the types that the type extends. */
-function membersOf(member: Member): { readonly [name: string]: Member } {
-  const inherited: { [name: string]: Member }[] = [];
-  for (let type = typeOf(member.is ?? ''); type; type = typeOf(type.extends ?? '')) inherited.unshift(type.members);
-  return Object.assign({}, ...inherited, member.members);
 }
 
 /** Every value that a model describes, with the path that leads to it. */
@@ -190,29 +173,6 @@ const ZSTD = /^zlib\.(zstd|createZstd|Zstd)/;
 function expectedHere(path: string): boolean {
   if (SOMETIMES.has(path) || ZSTD.test(path)) return false;
   return NODE >= (SINCE[path] ?? 0) && NODE < (UNTIL[path] ?? Number.POSITIVE_INFINITY);
-}
-
-/** `@@iterator` is the symbol. */
-function keyOf(name: string): PropertyKey {
-  return name === '@@iterator' ? Symbol.iterator : name;
-}
-
-function missing(member: Member, value: unknown, path: string, expected: (path: string) => boolean): string[] {
-  return Object.entries(membersOf(member)).flatMap(([name, inner]) => {
-    const at = `${path}.${name}`;
-    if (!expected(at)) return [];
-    const key = keyOf(name);
-    if (!isObject(value) || !(key in value)) return [at];
-    // Some are accessors that insist on a real receiver.
-    let found: unknown;
-    try {
-      found = Reflect.get(value, key);
-    } catch {
-      return [];
-    }
-    if ((inner.call || inner.construct) && typeof found !== 'function') return [`${at} is no function`];
-    return inner.members ? missing(inner, found, at, expected) : [];
-  });
 }
 
 for (const model of coreModels) {
@@ -536,6 +496,7 @@ for (const name of INSTALLED.split(/\s+/)) {
       missing(module, real, name, (path) => !path.includes('.default') && path !== 'debug.debug'),
       [],
     );
+    t.deepEqual(impure(packaged(name), real), []);
   });
 }
 

@@ -75,6 +75,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     repeatable: program.link.repeatable,
     wrappers: program.link.wrappers,
     openClasses: program.link.openClasses,
+    computed: findComputed(program),
     touches: listTouches(program.sources),
     texts,
   };
@@ -215,6 +216,17 @@ function findPromised({ fluxions }: FluxionProgram): ReadonlySet<FluxionId> {
     .filter(({ callee }) => /\.(then|catch|finally)$/.test(callee))
     .flatMap(({ dest }) => dest);
   return new Set([...rests, ...behindPromises]);
+}
+
+function findComputed({ fluxions }: FluxionProgram): readonly FluxionId[] {
+  const isComputed = new Map<FluxionId, boolean>();
+  for (const { streams } of fluxions) {
+    for (const { type, dest, callee } of streams) {
+      if (type !== 'start') continue;
+      for (const id of dest) isComputed.set(id, callee.endsWith(']') && isComputed.get(id) !== false);
+    }
+  }
+  return fluxions.filter(({ id, placement }) => isComputed.get(id) && placement !== 'replicated').map(({ id }) => id);
 }
 
 /** Of a fluxion and all that goes on behind it on its own loop. */

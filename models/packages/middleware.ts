@@ -19,7 +19,12 @@ const REMEMBERING = `express-slow-down`;
 
 const withMembers: readonly PackageModel[] = [
   makes(plain, each('json urlencoded raw text', { call: plain }))('body-parser'),
-  makes(plain, pure('JSONCookie JSONCookies signedCookie signedCookies'))('cookie-parser'),
+  makes(plain, {
+    ...pure('JSONCookie signedCookie'),
+    JSONCookies: { call: { returns: 'argument 0', mutates: [0] } },
+    // Those with a signature that is right are taken out of what it is given.
+    signedCookies: { call: { returns: 'fresh', mutates: [0] } },
+  })('cookie-parser'),
   makes(
     plain,
     each(

@@ -35,7 +35,9 @@ export const pug = {
 
 const HANDLEBARS = {
   ...each('compile template', { call: { returns: 'ejs.Template' } }),
-  ...pure('precompile escapeExpression createFrame parse'),
+  ...pure('escapeExpression createFrame'),
+  ...pure('parse', 'fresh | argument 0'),
+  precompile: { call: { returns: 'fresh', mutates: [1] } },
   ...configures('registerHelper registerPartial registerDecorator unregisterHelper unregisterPartial'),
   SafeString: { construct: { returns: 'fresh' } },
   ...values('helpers partials decorators Utils'),
@@ -51,7 +53,15 @@ export const handlebars = {
 
 export const mustache = {
   name: 'mustache',
-  module: { members: { ...pure('render parse escape'), ...configures('clearCache'), ...values('tags') } },
+  module: {
+    members: {
+      ...pure('render escape'),
+      // It remembers what it has parsed.
+      parse: { call: { returns: 'fresh', shared: true } },
+      ...configures('clearCache'),
+      ...values('tags'),
+    },
+  },
 } satisfies PackageModel;
 
 const NUNJUCKS = {
@@ -82,7 +92,9 @@ export const marked = {
   module: {
     call: { returns: 'fresh' },
     members: {
-      ...pure('parse parseInline lexer parser getDefaults marked'),
+      ...pure('parse parseInline getDefaults marked'),
+      // They put what they need into the options.
+      ...each('lexer parser', { call: { returns: 'fresh', mutates: [1] } }),
       ...configures('setOptions options use'),
     },
   },

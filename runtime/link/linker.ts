@@ -271,6 +271,21 @@ export class Linker {
     return true;
   }
 
+  /** `app['eng' + 'ine']('html', fn)` is no route. Asked for when something is about to leave: by then routers have what they get. */
+  mindComputed(): string | null {
+    const slots = this.#servers.flatMap(({ linked, gone }) => [...linked.slots, ...gone]);
+    const ids = new Set(slots.map(({ fluxion }) => fluxion?.id));
+    const stands = ({ module, line, column }: LinkFluxion): boolean =>
+      slots.some(({ place }) => place?.line === line && place.column >= column && place.url.endsWith(module));
+    for (const id of this.isAllHome ? [] : (this.#manifests?.link.computed ?? [])) {
+      const fluxion = this.fluxionOf(id);
+      if (fluxion === undefined || ids.has(id) || stands(fluxion)) continue;
+      this.#homeBy = `"${id}" (${fluxion.module}:${fluxion.line}) was given to a method whose name is put together, and no router has it`;
+      return this.#homeBy;
+    }
+    return null;
+  }
+
   /** Code that the compiler has not read may change anything: from then on nothing moves. Gives the first such file. */
   mindUnknownFiles(scripts: Iterable<string>): string | null {
     const [unknown] = this.isAllHome ? [] : (this.#finder?.unknownFiles(scripts) ?? []);

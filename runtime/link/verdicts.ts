@@ -28,6 +28,13 @@ export class Verdicts {
     this.#slots.set(slot, why);
   }
 
+  /** Nothing moves any more. */
+  allStay(why: string): void {
+    for (const [slot, own] of this.#slots) {
+      if (slot.fluxion?.movable && own === null) this.movesNoMore(slot, why);
+    }
+  }
+
   /** From now on it is told of by itself. `label`: of its route. */
   lifted(slot: LinkedSlot, of: string, label: string): void {
     const id = slot.fluxion?.id ?? '';
