@@ -1,3 +1,5 @@
+const long = 1 << 15;
+
 /** A growing list of 32-bit integers: four bytes an entry, where an array of numbers or objects would cost many times that. */
 export class IntList {
   #data: Int32Array;
@@ -33,8 +35,10 @@ export class IntList {
     this.length = length;
   }
 
+  /** Long lists by a quarter: there are many at once, and who doubles has half of it empty. */
   #grow(atLeast: number): void {
-    const next = new Int32Array(Math.max(atLeast, this.#data.length * 2));
+    const { length } = this.#data;
+    const next = new Int32Array(Math.max(atLeast, length < long ? length * 2 : length + (length >> 2)));
     next.set(this.#data);
     this.#data = next;
   }

@@ -185,7 +185,7 @@ function syntaxErrorOffset(text: string): number | null {
 
 function parseErrorOffset(text: string, sourceType: 'module' | 'commonjs'): number | null {
   try {
-    parse(text, { ecmaVersion: 'latest', sourceType });
+    parse(text, sourceType);
     return null;
   } catch (error) {
     return error instanceof Error && 'index' in error && typeof error.index === 'number' ? error.index : 0;

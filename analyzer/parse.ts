@@ -1,17 +1,15 @@
 /**
  * Reads:   source text and what kind of module Node takes it for.
- * Gives:   syntax tree with offsets, its scopes, and the kind that it turned out to be.
+ * Gives:   syntax tree with offsets, and the kind that it turned out to be.
  * Throws:  ParseFailure with the parser's message and offset.
  */
-import type { ScopeManager } from 'escope';
 import type * as es from 'estree';
-import { analyze, parse as espreeParse } from '../syntax/parser.js';
+import { parse as parseText } from '../syntax/parser.js';
 
 export type SourceKind = 'commonjs' | 'module';
 
 export interface Parsed {
   readonly tree: es.Program;
-  readonly scopes: ScopeManager;
   readonly kind: SourceKind;
 }
 
@@ -19,15 +17,12 @@ export class ParseFailure extends Error {
   constructor(
     message: string,
     readonly offset: number,
-    /** The parser (or the scope analysis) ran out of stack: the source may be fine, it is nested too deeply. */
+    /** The parser ran out of stack: the source may be fine, it is nested too deeply. */
     readonly tooDeep: boolean,
   ) {
     super(message);
   }
 }
-
-const ecmaVersion = 'latest';
-const scopeVersion = 2025;
 
 export function parse(text: string, kind: SourceKind | 'detect'): Parsed {
   if (kind !== 'detect') return parseAs(text, kind);
@@ -47,10 +42,7 @@ function looksLikeModule(text: string): boolean {
 
 function parseAs(text: string, kind: SourceKind): Parsed {
   try {
-    // The parser's own node types name the same trees as estree's, a little more loosely.
-    const tree = espreeParse(text, { ecmaVersion, sourceType: kind, range: true }) as unknown as es.Program;
-    const scopes = analyze(tree, { ecmaVersion: scopeVersion, sourceType: kind });
-    return { tree, scopes, kind };
+    return { tree: parseText(text, kind), kind };
   } catch (error) {
     throw toFailure(error);
   }

@@ -27,7 +27,7 @@ import { Calls } from './origins/calls.js';
 import { Contexts } from './origins/contexts.js';
 import { Found } from './origins/found.js';
 import { GivenValues } from './origins/given-values.js';
-import { LiveCopies, type LiveCopy, type LiveInput } from './origins/live-copies.js';
+import { classAt, LiveCopies, type LiveCopy, type LiveInput } from './origins/live-copies.js';
 import { LiveFields } from './origins/live-fields.js';
 import { OutsideCalls } from './origins/outside-calls.js';
 import { Properties } from './origins/properties.js';
@@ -79,6 +79,7 @@ export function traceOrigins(
   solver.solve(graph, live);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
+  const { liveCopies } = solver;
   found.called.clear();
   for (const sets of [held, found.callees, found.inPlaceCallees]) sets.share();
   return {
@@ -92,8 +93,8 @@ export function traceOrigins(
     mayRun: (fn) => found.mayRun(fn),
     receiverOf: found.receiverOf,
     classOf: (token) => found.classOf.get(token),
-    liveClassOf: (at) => solver.liveClassOf(at),
-    liveCopies: solver.liveCopies,
+    liveClassOf: (at) => classAt(facts, at),
+    liveCopies,
   };
 }
 
@@ -142,10 +143,6 @@ class Solver {
       if (!this.#calls.admitUnknownCallers() && !named) return;
       this.#settle();
     }
-  }
-
-  liveClassOf(at: Place): FunctionId | null {
-    return this.#live.classAt(at);
   }
 
   get liveCopies(): readonly LiveCopy[] {

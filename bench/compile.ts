@@ -19,10 +19,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'espree';
 import { prepareEngine } from '../bin/prepare-engine.js';
 import { compile } from '../compile.js';
 import { jsonPieces } from '../flx/emit/json.js';
-import { analyze, parse } from '../syntax/parser.js';
+import { analyze } from '../syntax/parser.js';
 import { generateApp, type Style } from './generate-app.js';
 
 const sizes = [50, 200, 500, 1000, 2000, 5000];

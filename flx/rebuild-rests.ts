@@ -8,7 +8,7 @@
  *     })(await read(file));                              res.send(data);
  */
 
-import type { CallExpression, FunctionExpression, Node, Program, ReturnStatement } from 'estree';
+import type { CallExpression, FunctionExpression, Node, ReturnStatement } from 'estree';
 import { analyze, parse } from '../syntax/parser.js';
 
 export function joinRests(text: string, rests: ReadonlySet<string>): string {
@@ -26,7 +26,7 @@ export function joinRests(text: string, rests: ReadonlySet<string>): string {
 export function freeNames(text: string): ReadonlySet<string> {
   for (const sourceType of ['commonjs', 'module'] as const) {
     try {
-      const tree = parse(text, { ecmaVersion: 'latest', sourceType, range: true }) as unknown as Program;
+      const tree = parse(text, sourceType);
       const { globalScope } = analyze(tree, { ecmaVersion: 2025, sourceType });
       return new Set(globalScope?.through.map(({ identifier }) => identifier.name));
     } catch {
@@ -103,7 +103,7 @@ function join(text: string, { call, own, start, end, tries }: Rest): string {
 function parseEither(text: string): Node | null {
   for (const sourceType of ['commonjs', 'module'] as const) {
     try {
-      return parse(text, { ecmaVersion: 'latest', sourceType }) as unknown as Node;
+      return parse(text, sourceType);
     } catch {
       // The other, or what is wrong with it Node will say.
     }

@@ -60,10 +60,14 @@ class Finder {
   /** Functions that others than routers call. */
   readonly #called = new Set<FunctionId>();
   readonly #writers = new Map<ValueId, FunctionId[]>();
+  /** Functions behind a test, which may be made or not. */
+  readonly #guarded = new Set<FunctionId>();
 
   constructor(pipeline: Pipeline, later: ReadonlySet<FunctionId>) {
     this.#pipeline = pipeline;
     this.#later = later;
+    for (const seed of pipeline.facts.seeds)
+      if (seed.kind === 'function' && seed.guard !== null) this.#guarded.add(seed.fn);
     this.#findCalled();
   }
 
@@ -101,7 +105,7 @@ class Finder {
 
   #isMadeAtStartUp(fn: FunctionFact): boolean {
     const { facts } = this.#pipeline;
-    if (facts.seeds.some((seed) => seed.kind === 'function' && seed.fn === fn.id && seed.guard !== null)) return false;
+    if (this.#guarded.has(fn.id)) return false;
     for (let at = facts.functions[fn.parent]; at !== undefined; at = facts.functions[at.parent])
       if (this.#later.has(at.origin)) return false;
     return true;

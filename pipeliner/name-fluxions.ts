@@ -12,6 +12,14 @@ export function nameFluxions(facts: Facts, parts: readonly Part[]): ReadonlyMap<
   return namer.names();
 }
 
+const SEVERAL = -1;
+
+/** Of all parts that have one stem. */
+interface Namesakes {
+  module: number;
+  isMain: boolean;
+}
+
 class Namer {
   readonly #facts: Facts;
   readonly #parts: readonly Part[];
@@ -27,35 +35,30 @@ class Namer {
 
   names(): ReadonlyMap<PartId, string> {
     const names = new Map<PartId, string>();
-    const taken = new Set<string>();
-    const byStem = new Map<string, Part[]>();
+    const taken = new Map<string, number>();
+    const byStem = new Map<string, Namesakes>();
     for (const part of this.#parts) {
       const stem = this.#stem(part);
+      const { module } = part.fn;
       const same = byStem.get(stem);
-      if (same === undefined) byStem.set(stem, [part]);
-      else same.push(part);
+      if (same === undefined) byStem.set(stem, { module, isMain: part.kind === 'main' });
+      else {
+        if (same.module !== module) same.module = SEVERAL;
+        same.isMain ||= part.kind === 'main';
+      }
     }
     for (const part of this.#parts) {
       const stem = this.#stem(part);
-      const id = this.#free(this.#qualified(part, stem, byStem.get(stem) ?? []), taken);
-      taken.add(id);
-      names.set(part.id, id);
+      names.set(part.id, take(this.#qualified(part, stem, byStem.get(stem) as Namesakes), taken));
     }
     return names;
   }
 
   /** Equal names in different modules all get their module's name in front: none of them is the first. */
-  #qualified(part: Part, stem: string, same: readonly Part[]): string {
-    if (part.kind === 'main' || same.every((other) => other.fn.module === part.fn.module)) return stem;
-    if (same.some((other) => other.kind === 'main') && stem === 'main')
-      return `${moduleWord(this.#facts, part.fn.module)}_main`;
+  #qualified(part: Part, stem: string, { module, isMain }: Namesakes): string {
+    if (part.kind === 'main' || module !== SEVERAL) return stem;
+    if (isMain && stem === 'main') return `${moduleWord(this.#facts, part.fn.module)}_main`;
     return `${moduleWord(this.#facts, part.fn.module)}_${stem}`;
-  }
-
-  #free(stem: string, taken: ReadonlySet<string>): string {
-    let id = stem;
-    for (let n = 2; taken.has(id) || id === 'null'; n++) id = `${stem}_${n}`;
-    return id;
   }
 
   #stem(part: Part): string {
@@ -113,6 +116,17 @@ class Namer {
     }
     return '';
   }
+}
+
+/** The stem, or the first number behind it that nobody has. `taken`: by stem the last number that was; of a file with
+ *  thousands of callbacks all have one stem. */
+function take(stem: string, taken: Map<string, number>): string {
+  let id = stem;
+  let n = taken.get(stem) ?? 1;
+  while (taken.has(id) || id === 'null') id = `${stem}_${++n}`;
+  taken.set(stem, n);
+  if (id !== stem) taken.set(id, 1);
+  return id;
 }
 
 /** Words of any text as an identifier: `/users/:id` gives `users_id`. */

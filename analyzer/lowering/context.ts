@@ -1,8 +1,9 @@
 /**
  * What lowering one module carries along: the lists that it appends to, where it is, and the variables in sight.
  */
-import type { Reference, Scope, Variable } from 'escope';
 import type * as es from 'estree';
+import type { BoundVariable, Definition, Names } from '../../syntax/bind-names.js';
+import type { Offsets } from '../../syntax/parser.js';
 import {
   type AwaitCut,
   type Facts,
@@ -104,11 +105,13 @@ export class LoweringContext {
   assignsModuleExports = false;
   usesExports = false;
 
-  readonly #variableAt: Int32Array;
-  readonly #scopesOf = new Map<es.Node, Scope[]>();
+  readonly #names: Names;
+  readonly #numberAt: Int32Array;
+  /** By the number of a variable, once its function has been reached. */
+  readonly #valueOf: Int32Array;
   readonly #globals: Map<string, ValueId>;
-  readonly #dynamic = new Map<Variable, Reference[]>();
   readonly #innerNames = new Map<es.Node, ValueId>();
+  #isMarkedAsCompiled: boolean | null = null;
 
   constructor(options: {
     facts: Facts;
@@ -116,82 +119,50 @@ export class LoweringContext {
     file: string;
     kind: SourceKind;
     moduleIndex: number;
-    scopes: readonly Scope[];
+    names: Names;
+    /** By offset, the number of the variable that an identifier means. */
+    numberAt: Int32Array;
     globals: Map<string, ValueId>;
-    /** Scratch space, all zeros, at least as long as the text. */
-    variableAt: Int32Array;
   }) {
     this.facts = options.facts;
     this.text = options.text;
     this.file = options.file;
     this.kind = options.kind;
     this.moduleIndex = options.moduleIndex;
-    this.#variableAt = options.variableAt;
+    this.#names = options.names;
+    this.#numberAt = options.numberAt;
+    this.#valueOf = new Int32Array(options.names.variableCount + 1);
     this.#globals = options.globals;
-    for (const scope of options.scopes) this.#assignScope(scope);
-    if (/\beval\b|\bwith\b/.test(options.text)) for (const scope of options.scopes) this.#resolveDynamic(scope);
   }
 
-  /** Around `eval` and `with` scope analysis resolves nothing. What a name means without them is by far the likeliest, and
-   *  code with either in it stays home anyway. */
-  #resolveDynamic(scope: Scope): void {
-    for (const reference of scope.references) {
-      if (reference.resolved !== null || reference.identifier.type !== 'Identifier') continue;
-      for (let at: Scope | null = scope; at !== null && at.type !== 'global'; at = at.upper) {
-        const variable = at.set.get(reference.identifier.name);
-        if (variable === undefined) continue;
-        const list = this.#dynamic.get(variable);
-        if (list === undefined) this.#dynamic.set(variable, [reference]);
-        else list.push(reference);
-        break;
-      }
-    }
+  /** Compilers say so of modules that they write. Looked for when it is asked, and once: a text may be long. */
+  get isMarkedAsCompiled(): boolean {
+    this.#isMarkedAsCompiled ??= this.text.includes('__esModule');
+    return this.#isMarkedAsCompiled;
   }
 
-  /** Scopes by the function whose code they are part of, so that a function's variables are numbered together. */
-  #assignScope(scope: Scope): void {
-    const node = owningNode(scope);
-    const list = this.#scopesOf.get(node);
-    if (list === undefined) this.#scopesOf.set(node, [scope]);
-    else list.push(scope);
-  }
-
-  /** Numbers the variables of all scopes that belong to `node`, and notes every reference to them. */
+  /** Gives values to the variables of all scopes that belong to `node`. */
   declareVariables(node: es.Node, owner: FunctionFact): void {
-    const scopes = this.#scopesOf.get(node);
-    if (scopes === undefined) return;
-    this.#scopesOf.delete(node);
-    for (const scope of scopes) {
-      if (scope.type === 'global') continue;
-      for (const variable of scope.variables) this.#declareVariable(variable, scope, owner);
-    }
+    for (const scope of this.#names.scopesOf(node))
+      for (const variable of scope.variables) this.#declareVariable(variable, scope.ofClass, owner);
   }
 
   /** `arguments.length`: only how many there are. */
-  #isCount({ identifier: { range } }: Variable['references'][number]): boolean {
-    const end = range?.[1] ?? 0;
+  #isCount(end: number): boolean {
     return COUNT.test(this.text.slice(end, end + 40));
   }
 
-  #declareVariable(variable: Variable, scope: Scope, owner: FunctionFact): void {
-    const isArguments = variable.name === 'arguments' && variable.identifiers.length === 0;
-    if (isArguments && variable.references.length === 0 && !this.#dynamic.has(variable)) return;
+  #declareVariable(variable: BoundVariable, ofClass: es.Node | null, owner: FunctionFact): void {
+    const uses = variable.definition === 'arguments' ? variable.usesOfArguments : null;
+    if (uses !== null && uses.length === 0) return;
     const value = this.facts.newValue();
+    this.#valueOf[variable.number] = value;
     // A class declaration's name stands for two variables: one outside, and one that only its body sees.
-    if (scope.type === 'class') this.#innerNames.set(scope.block, value);
-    else for (const identifier of variable.identifiers) this.#variableAt[offset(identifier)] = value;
-    let captured = owner.parent === -1;
-    for (const reference of [...variable.references, ...(this.#dynamic.get(variable) ?? [])]) {
-      this.#variableAt[(reference.identifier.range as [number, number])[0]] = value;
-      if (!captured && owningNode(reference.from) !== owningNode(scope)) captured = true;
-    }
-    const definition = variable.defs[0];
-    const isParameter = definition?.type === 'Parameter';
-    const isCounted =
-      isArguments && !this.#dynamic.has(variable) && variable.references.every((use) => this.#isCount(use));
-    if (isArguments && !isCounted) owner.flags |= FunctionFlag.usesArguments;
-    if (!captured && !isParameter && !isArguments && (owner.flags & FunctionFlag.async) === 0) return;
-    const declaration = definition?.parent;
+    if (ofClass !== null) this.#innerNames.set(ofClass, value);
+    const isCounted = uses !== null && !variable.dynamic && uses.every((end) => this.#isCount(end));
+    if (uses !== null && !isCounted) owner.flags |= FunctionFlag.usesArguments;
+    const isLasting = owner.parent === -1 || variable.captured || (owner.flags & FunctionFlag.async) !== 0;
+    if (!isLasting && variable.definition !== 'parameter' && uses === null) return;
     this.facts.variables.add({
       value,
       name: variable.name,
@@ -199,16 +170,16 @@ export class LoweringContext {
       segment: 0,
       segmentFrom: 0,
       module: this.moduleIndex,
-      start: variable.identifiers[0] === undefined ? owner.start : offset(variable.identifiers[0]),
-      kind: isArguments ? VariableKind.arguments : variableKind(definition?.type),
+      start: variable.declared[0] ?? owner.start,
+      kind: variableKinds[variable.definition],
       loop: 0,
-      constant: declaration?.type === 'VariableDeclaration' && declaration.kind === 'const',
+      constant: variable.constant,
     });
   }
 
   /** The variable that an identifier stands for, or NOTHING for globals. */
   variableAt(identifier: es.Node): ValueId {
-    return this.#variableAt[offset(identifier)] as number;
+    return this.#valueOf[this.#numberAt[offset(identifier)] as number] as number;
   }
 
   /** The variable by which the body of a class sees it. */
@@ -437,39 +408,21 @@ export class LoweringContext {
 }
 
 export function offset(node: es.Node): number {
-  return (node.range as [number, number])[0];
+  return (node as unknown as Offsets).start;
 }
 
 export function endOf(node: es.Node): number {
-  return (node.range as [number, number])[1];
+  return (node as unknown as Offsets).end;
 }
 
 /** Read, not assigned. */
 const COUNT = /^\.length\b(?!\s*(?:\+\+|--|(?:[-+*/%&|^?]|\*\*|<<|>>>?|&&|\|\||\?\?)?=(?!=)))/;
 
-function owningNode(scope: Scope): es.Node {
-  if (scope.type === 'function-expression-name') return scope.block;
-  let variableScope = scope.variableScope;
-  while (
-    (variableScope.type === 'class-field-initializer' || variableScope.type === 'class-static-block') &&
-    variableScope.upper !== null
-  ) {
-    variableScope = variableScope.upper.variableScope;
-  }
-  return variableScope.block;
-}
-
-function variableKind(definition: string | undefined): number {
-  switch (definition) {
-    case 'Parameter':
-      return VariableKind.parameter;
-    case 'ImportBinding':
-      return VariableKind.import;
-    case 'FunctionName':
-      return VariableKind.function;
-    case 'ClassName':
-      return VariableKind.class;
-    default:
-      return VariableKind.local;
-  }
-}
+const variableKinds: { readonly [definition in Definition]: number } = {
+  arguments: VariableKind.arguments,
+  parameter: VariableKind.parameter,
+  import: VariableKind.import,
+  function: VariableKind.function,
+  class: VariableKind.class,
+  local: VariableKind.local,
+};

@@ -2,6 +2,7 @@
  * Reads:   a parsed module.
  * Gives:   its ops and values, appended to the program's facts, and what it asks other modules for.
  */
+import { bindNames } from '../../syntax/bind-names.js';
 import type { Facts, ModuleFact, ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
 import type { Parsed } from '../parse.js';
@@ -20,12 +21,13 @@ export interface LoweredModule {
 /** Space that lowering needs for one module at a time. */
 export class LoweringScratch {
   readonly globals = new Map<string, ValueId>();
-  #variableAt = new Int32Array(1 << 16);
+  #numberAt = new Int32Array(1 << 16);
 
-  variableAt(length: number): Int32Array {
-    if (this.#variableAt.length < length) this.#variableAt = new Int32Array(length * 2);
-    else this.#variableAt.fill(0, 0, length);
-    return this.#variableAt;
+  /** Zeros. */
+  numberAt(length: number): Int32Array {
+    if (this.#numberAt.length < length) this.#numberAt = new Int32Array(length);
+    else this.#numberAt.fill(0, 0, length);
+    return this.#numberAt;
   }
 }
 
@@ -35,16 +37,17 @@ export function lowerModule(
   source: { readonly file: string; readonly text: string; readonly owner: string | null },
   parsed: Parsed,
 ): LoweredModule {
-  const { tree, scopes, kind } = parsed;
+  const { tree, kind } = parsed;
+  const numberAt = scratch.numberAt(source.text.length + 1);
   const context = new LoweringContext({
     facts,
     file: source.file,
     text: source.text,
     kind,
     moduleIndex: facts.modules.length,
-    scopes: scopes.scopes,
+    names: bindNames(tree, kind, numberAt),
+    numberAt,
     globals: scratch.globals,
-    variableAt: scratch.variableAt(source.text.length + 1),
   });
   const top = context.newFunction(
     { start: 0, end: source.text.length, bodyStart: 0, bodyEnd: source.text.length, name: 'main', flags: 0 },
@@ -66,7 +69,7 @@ export function lowerModule(
     module: context.moduleValue,
     exports: context.exportsValue,
     lineStarts: lineStartsOf(source.text),
-    codeStart: codeStart(source.text, tree.body as readonly { directive?: string; range?: [number, number] }[]),
+    codeStart: codeStart(source.text, tree.body as unknown as readonly { directive?: string; end: number }[]),
   };
   facts.modules.push(fact);
   if (source.owner !== null) facts.hasPackages = true;
@@ -97,7 +100,7 @@ function lineStartsOf(text: string): IntList {
   return starts;
 }
 
-function codeStart(text: string, body: readonly { directive?: string; range?: [number, number] }[]): number {
+function codeStart(text: string, body: readonly { directive?: string; end: number }[]): number {
   let start = 0;
   if (text.startsWith('#!')) {
     const end = text.indexOf('\n');
@@ -105,7 +108,7 @@ function codeStart(text: string, body: readonly { directive?: string; range?: [n
   }
   for (const statement of body) {
     if (statement.directive === undefined) break;
-    start = statement.range?.[1] ?? start;
+    start = statement.end;
   }
   return start;
 }

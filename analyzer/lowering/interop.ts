@@ -51,8 +51,9 @@ function helperOf(context: LoweringContext, callee: es.Node): Helper | null {
   if (callee.type === 'SequenceExpression') return helperOf(context, callee.expressions.at(-1) as es.Node);
   // Written into the module, or taken from the library of helpers.
   if (callee.type === 'Identifier') {
-    const isOwn = context.variableAt(callee) !== 0 && context.text.includes('__esModule');
-    return isOwn ? (helpers.get(callee.name) ?? null) : null;
+    const helper = helpers.get(callee.name);
+    if (helper === undefined || context.variableAt(callee) === 0) return null;
+    return context.isMarkedAsCompiled ? helper : null;
   }
   if (callee.type !== 'MemberExpression' || callee.computed || callee.object.type !== 'Identifier') return null;
   if (!/^_?tslib(_\d+)?$/.test(callee.object.name) || callee.property.type !== 'Identifier') return null;

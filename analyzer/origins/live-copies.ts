@@ -74,14 +74,10 @@ export class LiveCopies {
     return this.#copies;
   }
 
-  classAt(at: Place): FunctionId | null {
-    return this.#functionAt(at)?.id ?? null;
-  }
-
   /** Before anything is seeded. */
   make({ facts: { functions, classes }, late }: LiveInput): void {
     for (const { at, fields } of classes) {
-      const maker = this.#functionAt(at);
+      const maker = functionAt(this.#facts, at);
       if (maker === null) continue;
       for (const [name, holds] of Object.entries(fields)) {
         const all = holds.map((is) => this.#fits(is));
@@ -90,7 +86,7 @@ export class LiveCopies {
     }
     this.#fields.begin(late);
     for (const { at, closures } of functions) {
-      const fn = this.#functionAt(at);
+      const fn = functionAt(this.#facts, at);
       if (fn === null) continue;
       for (let id = fn.id; id < fn.functionEnd; id++) this.#found.replaced.add(id);
       const copies = closures.map((held, index) => {
@@ -138,7 +134,7 @@ export class LiveCopies {
 
   #fits(is: LiveValue): Fits | null {
     if (is.kind === 'text') return null;
-    const target = this.#functionAt(is.kind === 'instance' ? is.of : is.at);
+    const target = functionAt(this.#facts, is.kind === 'instance' ? is.of : is.at);
     return target === null ? null : { of: target.id, as: is.kind === 'object' ? this.#facts.atom(is.name) : is.kind };
   }
 
@@ -239,27 +235,32 @@ export class LiveCopies {
     }
     return false;
   }
-
-  /** Of a class it is enough that the place is in it. */
-  #functionAt({ module, line, column }: Place): FunctionFact | null {
-    const file = this.#facts.modules.find(({ id }) => id === module);
-    if (file === undefined || line > file.lineStarts.length) return null;
-    const offset = file.lineStarts.get(line - 1) + column - 1;
-    let best: FunctionFact | null = null;
-    for (const fn of this.#facts.functions) {
-      if (fn.module !== file.index || fn.id !== fn.origin || fn.parent === -1) continue;
-      if (fn.start > offset || offset > fn.end) continue;
-      if (best === null || fn.start >= best.start) best = fn;
-    }
-    if (best === null) return null;
-    const isClass = (best.flags & FunctionFlag.classConstructor) !== 0;
-    return isClass || isHead(file.text.slice(best.start, offset)) ? best : null;
-  }
 }
 
 /** Made by the language, and of no class of the program. */
 function isLiteral({ type, proto }: Extract<Token, { kind: 'object' }>): boolean {
   return proto === NOTHING && /^(Object|Array|Map|Set|WeakMap|WeakSet|Promise|RegExp)$/.test(type);
+}
+
+/** The class that is written there. */
+export function classAt(facts: Facts, at: Place): FunctionId | null {
+  return functionAt(facts, at)?.id ?? null;
+}
+
+/** Of a class it is enough that the place is in it. */
+function functionAt(facts: Facts, { module, line, column }: Place): FunctionFact | null {
+  const file = facts.modules.find(({ id }) => id === module);
+  if (file === undefined || line > file.lineStarts.length) return null;
+  const offset = file.lineStarts.get(line - 1) + column - 1;
+  let best: FunctionFact | null = null;
+  for (const fn of facts.functions) {
+    if (fn.module !== file.index || fn.id !== fn.origin || fn.parent === -1) continue;
+    if (fn.start > offset || offset > fn.end) continue;
+    if (best === null || fn.start >= best.start) best = fn;
+  }
+  if (best === null) return null;
+  const isClass = (best.flags & FunctionFlag.classConstructor) !== 0;
+  return isClass || isHead(file.text.slice(best.start, offset)) ? best : null;
 }
 
 /** `async function name`: nothing that another function could begin in. */

@@ -45,7 +45,7 @@ export function sentVariables(cut: Cut): readonly string[] {
 
 function parseText(text: string, kind: ModuleSource['kind'] | 'script'): es.Program {
   // The parser's own node types name the same trees as estree's, a little more loosely.
-  return parse(text, { ecmaVersion: 'latest', sourceType: kind, range: true }) as unknown as es.Program;
+  return parse(text, kind);
 }
 
 // --- the code that is cut ------------------------------------------------------------------------------------------

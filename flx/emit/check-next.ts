@@ -79,7 +79,7 @@ interface Walked {
 
 function parseText({ text, kind }: ModuleSource): es.Program {
   // The parser's own node types name the same trees as estree's, a little more loosely.
-  return parse(text, { ecmaVersion: 'latest', sourceType: kind, range: true }) as unknown as es.Program;
+  return parse(text, kind);
 }
 
 function walk(tree: es.Program): Walked {
