@@ -9,7 +9,7 @@
  */
 
 import type { CallExpression, FunctionExpression, Node, ReturnStatement } from 'estree';
-import { analyze, parse } from '../syntax/parser.js';
+import { analyze, parse, parseWithRanges } from '../syntax/parser.js';
 
 export function joinRests(text: string, rests: ReadonlySet<string>): string {
   if (rests.size === 0) return text;
@@ -26,7 +26,7 @@ export function joinRests(text: string, rests: ReadonlySet<string>): string {
 export function freeNames(text: string): ReadonlySet<string> {
   for (const sourceType of ['commonjs', 'module'] as const) {
     try {
-      const tree = parse(text, sourceType);
+      const tree = parseWithRanges(text, sourceType);
       const { globalScope } = analyze(tree, { ecmaVersion: 2025, sourceType });
       return new Set(globalScope?.through.map(({ identifier }) => identifier.name));
     } catch {

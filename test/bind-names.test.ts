@@ -5,7 +5,7 @@ import test from 'ava';
 import type { Scope, Variable } from 'escope';
 import type * as es from 'estree';
 import { bindNames } from '../syntax/bind-names.js';
-import { analyze, parse, type SourceType } from '../syntax/parser.js';
+import { analyze, parseWithRanges, type SourceType } from '../syntax/parser.js';
 
 // The names of a program are bound as eslint-scope binds them, which takes more time and memory for it.
 
@@ -80,7 +80,7 @@ test('a package', (t) => {
 
 /** A line for each variable, in order, and for each identifier the line of the one that it means. */
 function both(text: string, kind: SourceType): readonly [string, string] {
-  const tree = parse(text, kind);
+  const tree = parseWithRanges(text, kind);
   const scopesOf = scopesByOwner(tree, kind, text);
   return [ourLines(tree, kind, text, [...scopesOf.keys()]), theirLines(scopesOf)];
 }

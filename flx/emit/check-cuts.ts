@@ -9,7 +9,7 @@
  */
 import type { Reference, Scope, ScopeManager, Variable } from 'escope';
 import type * as es from 'estree';
-import { analyze, parse } from '../../syntax/parser.js';
+import { analyze, parseWithRanges } from '../../syntax/parser.js';
 import type { Cut, ModuleSource } from '../program.js';
 
 export interface CheckedCut {
@@ -45,7 +45,7 @@ export function sentVariables(cut: Cut): readonly string[] {
 
 function parseText(text: string, kind: ModuleSource['kind'] | 'script'): es.Program {
   // The parser's own node types name the same trees as estree's, a little more loosely.
-  return parse(text, kind);
+  return parseWithRanges(text, kind);
 }
 
 // --- the code that is cut ------------------------------------------------------------------------------------------

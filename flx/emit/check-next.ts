@@ -11,7 +11,7 @@
  */
 
 import type * as es from 'estree';
-import { parse } from '../../syntax/parser.js';
+import { parseWithRanges } from '../../syntax/parser.js';
 import type { FluxionId, FluxionProgram, ModuleSource, Passing, Span } from '../program.js';
 import { findWaiting } from './check-endings.js';
 
@@ -79,7 +79,7 @@ interface Walked {
 
 function parseText({ text, kind }: ModuleSource): es.Program {
   // The parser's own node types name the same trees as estree's, a little more loosely.
-  return parse(text, kind);
+  return parseWithRanges(text, kind);
 }
 
 function walk(tree: es.Program): Walked {
