@@ -5,7 +5,7 @@
 import { isCall } from '../analyzer/call-graph.js';
 import { FunctionFlag, type FunctionId, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import { everyRequest, type TokenId } from '../analyzer/tokens.js';
+import { everyRequest, type Token, type TokenId } from '../analyzer/tokens.js';
 import type { LastingObjects } from './lasting-objects.js';
 
 export interface Reached {
@@ -40,6 +40,7 @@ export class Reach {
   readonly #found: Int32Array;
   #search = 0;
   #patched: ReadonlySet<TokenId> | null = null;
+  #members: ReadonlyMap<string, readonly TokenId[]> | null = null;
 
   constructor(pipeline: Pipeline, lasting: LastingObjects) {
     this.#pipeline = pipeline;
@@ -156,7 +157,15 @@ export class Reach {
     for (const value of tokens.knownProperties(id)?.values() ?? none) this.#addPlaces(value, found);
     const token = tokens.get(id);
     if (token.kind === 'object' && token.proto !== 0) this.#addPlaces(token.proto, found);
+    if (token.kind === 'external')
+      for (const member of this.#membersOf(token)) found.add(member * 2 + (this.#isOwn(member) ? 1 : 0));
     return found.size === 0 ? none : [...found];
+  }
+
+  /** What a model says that it has, where the program has put something: `app.locals`. */
+  #membersOf({ shape, site }: Extract<Token, { kind: 'external' }>): readonly TokenId[] {
+    this.#members ??= findMembers(this.#pipeline);
+    return this.#members.get(`${site} ${shape.path}`) ?? none;
   }
 
   #addPlaces(value: ValueId, found: Set<number>): void {
@@ -178,6 +187,28 @@ export class Reach {
     const maker = token.kind === 'object' ? token.fn : token.site < 0 ? -1 : this.#pipeline.facts.owner.get(token.site);
     return maker >= 0 && (this.#pipeline.facts.fn(maker).flags & FunctionFlag.classConstructor) !== 0;
   }
+}
+
+/** Those that hold something, by the site and the path of what has them. */
+function findMembers({ origins: { tokens, tokensOf } }: Pipeline): ReadonlyMap<string, readonly TokenId[]> {
+  const found = new Map<string, TokenId[]>();
+  const isMade = (id: TokenId): boolean => {
+    const token = tokens.get(id);
+    return token.kind === 'object' || (token.kind === 'external' && token.site >= 0);
+  };
+  for (let id = 0; id < tokens.length; id++) {
+    const token = tokens.get(id);
+    if (token.kind !== 'external' || token.site === everyRequest) continue;
+    const dot = token.shape.path.lastIndexOf('.');
+    if (dot === -1) continue;
+    const values = tokens.knownProperties(id)?.values() ?? none;
+    if (![...values].some((value) => tokensOf(value).some(isMade))) continue;
+    const key = `${token.site} ${token.shape.path.slice(0, dot)}`;
+    const known = found.get(key);
+    if (known === undefined) found.set(key, [id]);
+    else known.push(id);
+  }
+  return found;
 }
 
 /** Prototypes that functions which start-up is not alone to run store something in, or hand to a call. */

@@ -230,6 +230,7 @@ class Collector {
     }
     this.#readApps(changing);
     if (changing.size === 0) return;
+    this.#readRendered(changing);
     const readers = new ObjectReads(
       this.#pipeline,
       (id) => changing.has(this.#lasting.representative(id)),
@@ -287,6 +288,27 @@ class Collector {
           : touch.places(Use.mutates).find((found) => this.#isCallOf(found, /^render$/));
         if (op === undefined) continue;
         for (const app of apps) this.#touch(this.#cells.ofObject(app), Effect.read, op, false, false);
+      }
+    }
+  }
+
+  /** Templates find what the app has, wherever else it is changed. */
+  #readRendered(changing: ReadonlySet<TokenId>): void {
+    const { tokens } = this.#pipeline.origins;
+    const found = new Set<TokenId>();
+    for (let id = 1; id < tokens.length; id++) {
+      if (!this.#lasting.isOneOfAKind(id)) continue;
+      for (const { token } of this.#reach.from([id], true)) if (changing.has(token)) found.add(token);
+    }
+    if (found.size === 0) return;
+    for (const cell of this.#cells.all.slice()) {
+      if (cell.request !== 'reply') continue;
+      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
+        const op = touch.places(Use.mutates).find((place) => this.#isCallOf(place, /^render$/));
+        const part = this.#pipeline.parts.list[touch.part];
+        if (op === undefined || part === undefined) continue;
+        this.#part = part;
+        for (const token of found) this.#touch(this.#cells.ofObject(token), Effect.read, op, false, false);
       }
     }
   }

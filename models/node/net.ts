@@ -38,7 +38,7 @@ export const net = {
       {
         ...callbackLast('listen', { does, mutates: ['this'], returns: 'this' }, []),
         ...callbackLast('close', { does, mutates: ['this'], returns: 'this' }, ['fresh']),
-        ...callbackLast('getConnections', {}, ['fresh', 'fresh']),
+        ...callbackLast('getConnections', { stateful: true }, ['fresh', 'fresh']),
         ...pure('address'),
         ...chained('ref unref'),
         ...constants('listening'),

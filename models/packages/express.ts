@@ -19,6 +19,9 @@ const METHODS = `acl bind checkout connect copy delete get head link lock m-sear
   notify options patch post propfind proppatch purge put query rebind report search source subscribe trace unbind unlink
   unlock unsubscribe`;
 
+/** What all requests and all responses inherit from. */
+const prototypes: Members = { request: { lends: 'express.Request' }, response: { lends: 'express.Response' } };
+
 /** Routing methods of apps, routers and routes whose handlers get `exchange`: a request, a response and `next`. */
 export function routing(exchange: readonly ValueRef[]): {
   readonly path: Members;
@@ -83,6 +86,7 @@ const APPLICATION: TypeModel = {
     // In Express 3 it can be called.
     locals: { call: { returns: 'fresh', mutates: ['this'], keeps: [0] }, runBy: 'render' },
     ...values('settings engines cache mountpath parent'),
+    ...prototypes,
     router: { is: 'express.Router' },
   },
   events: { mount: { params: ['express.Application'] } },
@@ -149,7 +153,8 @@ export const express = {
       ...each(MIDDLEWARE_3, { call: middleware }),
       logger: { call: { ...middleware, does: ['output'] } },
       ...each('session staticCache', { call: { returns: 'express.Middleware', keeps: [-1], stateful: true } }),
-      ...values('application request response mime'),
+      ...values('application mime'),
+      ...prototypes,
     },
   },
   types: {
