@@ -82,7 +82,7 @@ class Summariser {
     this.#list = new EffectList(facts.functions.length);
     this.#values = new FunctionValues(facts, origins, this.#ops, this.#list, findEntries(facts, origins, ruptures));
     this.#changes = new Changes(facts, origins, models, this.#list, this.#values);
-    this.#outsideEffects = new OutsideEffects(facts, origins, ruptures, models, this.#values, this.#changes);
+    this.#outsideEffects = new OutsideEffects(facts, origins, ruptures, models, this.#values, this.#changes, budget);
     this.#callEffects = new CallEffects(facts, origins, budget, this.#values, this.#changes, this.#outsideEffects);
   }
 

@@ -73,15 +73,23 @@ export class ImplicitCalls {
     const seen = new Set([fn]);
     let how: Unsettled = 'not';
     for (const next of seen) {
-      effects.each(next, (kind, id, op, _at, value) => {
-        if (kind === Effect.unknown && isSettled(op)) return;
-        if (this.#unsettlesOthers(kind, id, next, maker, value)) how = 'beyond itself';
-        else if (how === 'not' && next === fn && kind !== Effect.read && !this.#isOwn(id, maker)) how = 'itself';
-      });
+      const alone = this.#howAlone(next, maker, isSettled);
+      if (alone === 'beyond itself') return alone;
+      if (next === fn) how = alone;
       for (const op of effects.ops.of(next)) for (const callee of effects.executes(op)) seen.add(callee);
       // What it makes is what the user of the object gets (`get: (target, name) => (...args) => { … }`).
       for (const made of this.#madeIn(next)) seen.add(made);
     }
+    return how;
+  }
+
+  #howAlone(fn: FunctionId, maker: FunctionId | null, isSettled: (op: OpId) => boolean): Unsettled {
+    let how: Unsettled = 'not';
+    this.#pipeline.effects.each(fn, (kind, id, op, _at, value) => {
+      if (kind === Effect.unknown && isSettled(op)) return;
+      if (this.#unsettlesOthers(kind, id, fn, maker, value)) how = 'beyond itself';
+      else if (how === 'not' && kind !== Effect.read && !this.#isOwn(id, maker)) how = 'itself';
+    });
     return how;
   }
 

@@ -5,6 +5,7 @@
  * Reads:   facts, origins, rupture points, models.
  * Gives:   for a call or a store, the functions that run as part of whoever does it.
  */
+import type { Budget } from '../budget.js';
 import { isCalledByLanguage } from '../called-by-language.js';
 import {
   ANY_PROPERTY,
@@ -20,6 +21,7 @@ import type { Ruptures } from '../find-rupture-points.js';
 import type { Models, Shape } from '../models.js';
 import type { TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
+import { type Place, ReachedFrom } from './reached-from.js';
 
 const nothing: ReadonlySet<FunctionId> = new Set();
 /** Options in options. */
@@ -30,13 +32,15 @@ export class HandedFunctions {
   readonly #origins: Origins;
   readonly #ruptures: Ruptures;
   readonly #models: Models;
+  readonly #reached: ReachedFrom;
   #found: Lent | null = null;
 
-  constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models) {
+  constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
     this.#origins = origins;
     this.#ruptures = ruptures;
     this.#models = models;
+    this.#reached = new ReachedFrom((place, found, visit) => this.#look(place, found, visit), budget);
   }
 
   /** Other than the callbacks of its rupture points. */
@@ -106,21 +110,29 @@ export class HandedFunctions {
     return member !== null && !this.#models.isOfOthers(member);
   }
 
-  #addFrom(value: ValueId, depth: number, found: Set<FunctionId>, seen = new Set<TokenId>()): void {
+  #addFrom(value: ValueId, depth: number, found: Set<FunctionId>): void {
+    for (const fn of this.#reached.of({ kind: 'value', value, depth })) found.add(fn);
+  }
+
+  #look(place: Place, found: Set<FunctionId>, visit: (next: Place) => void): void {
+    if (place.kind === 'value') this.#lookAtValue(place.value, place.depth, found, visit);
+    if (place.kind === 'within') this.#lookAtObject(place.id, place.depth, visit);
+  }
+
+  #lookAtValue(value: ValueId, depth: number, found: Set<FunctionId>, visit: (next: Place) => void): void {
     for (const id of this.#origins.tokensOf(value)) {
       const fn = this.#origins.tokens.functionOf(id);
       if (fn !== null) found.add(fn);
-      else if (depth > 0) this.#addFromObject(id, depth, found, seen);
+      else if (depth > 0) visit({ kind: 'within', id, depth });
     }
   }
 
-  #addFromObject(id: TokenId, depth: number, found: Set<FunctionId>, seen: Set<TokenId>): void {
+  #lookAtObject(id: TokenId, depth: number, visit: (next: Place) => void): void {
     const token = this.#origins.tokens.get(id);
-    if (token.kind !== 'object' || seen.has(id)) return;
-    seen.add(id);
-    for (const inner of this.#origins.tokens.knownProperties(id)?.values() ?? [])
-      this.#addFrom(inner, depth - 1, found, seen);
-    if (token.proto !== NOTHING) this.#addFrom(token.proto, depth, found, seen);
+    if (token.kind !== 'object') return;
+    for (const value of this.#origins.tokens.knownProperties(id)?.values() ?? [])
+      visit({ kind: 'value', value, depth: depth - 1 });
+    if (token.proto !== NOTHING) visit({ kind: 'value', value: token.proto, depth });
   }
 
   // --- functions that were given before, to be run by other calls (`app.locals.show = fn`, then `res.render()`) -------

@@ -10,6 +10,8 @@
  * Gives: for a call of what a package gave, the functions that it may run, as far as no rupture point says when they run.
  */
 import { isBuiltin } from 'node:module';
+import { unreachable } from '../../diagnostics/invariant.js';
+import type { Budget } from '../budget.js';
 import { isCall } from '../call-graph.js';
 import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
@@ -17,8 +19,21 @@ import type { Models, Shape } from '../models.js';
 import type { Token, TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import { patchesOf } from './patches.js';
+import { type Place, ReachedFrom } from './reached-from.js';
 
 type External = Extract<Token, { kind: 'external' }>;
+
+/** What packages as a whole are given. */
+interface Given {
+  /** Numbers of packages. */
+  readonly names: Map<string, number>;
+  readonly values: ValueId[][];
+  /** What each reply may run, and what that was found in. */
+  readonly settings: Set<FunctionId>;
+  readonly settingValues: ValueId[];
+  /** What runs where something is printed. */
+  readonly output: Set<FunctionId>;
+}
 
 const none: readonly FunctionId[] = [];
 /** How far within what is given: `{ storage: { filename() {…} } }`. */
@@ -33,18 +48,15 @@ export class HeldCode {
   /** Callbacks of rupture points: these say when they run. */
   readonly #callbacks = new Set<FunctionId>();
   readonly #ofCalls = new Map<OpId, readonly FunctionId[]>();
-  readonly #held = new Map<TokenId, readonly FunctionId[]>();
-  #ofPackages: ReadonlyMap<string, readonly FunctionId[]> | null = null;
-  /** What each reply may run. */
-  readonly #settings = new Set<FunctionId>();
-  /** What runs where something is printed. */
-  readonly #output = new Set<FunctionId>();
+  readonly #reached: ReachedFrom;
+  #given: Given | null = null;
 
-  constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models) {
+  constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
     this.#origins = origins;
     this.#models = models;
     for (const point of ruptures.points) for (const { fn } of point.callbacks) this.#callbacks.add(fn);
+    this.#reached = new ReachedFrom((place, found, visit) => this.#look(place, found, visit), budget);
   }
 
   /** What the call may run, besides what is called and its callbacks. */
@@ -60,15 +72,12 @@ export class HeldCode {
     for (const id of this.#origins.calleeTokens(op)) {
       const token = this.#externalOf(id);
       if (token === null) continue;
-      if (this.#prints(token.shape)) {
-        this.#packages();
-        for (const fn of this.#output) (found ??= new Set()).add(fn);
-      }
+      if (this.#prints(token.shape)) for (const fn of this.#packages().output) (found ??= new Set()).add(fn);
       if (!this.#isCode(token.shape)) continue;
       found ??= new Set();
       owners.add(token.shape.package);
       this.#addPackage(token.shape.package, found);
-      for (const fn of this.#heldBy(id)) found.add(fn);
+      this.#add({ kind: 'held', id }, found);
       if (isReply(token.shape) || this.#isReply(op)) this.#addReply(token.shape, op, found);
       else if (this.#models.call(token.shape, this.#facts.kind.get(op) === Op.construct)?.data !== true)
         this.#addGiven(op, found);
@@ -80,11 +89,12 @@ export class HeldCode {
 
   #addReceivers(op: OpId, found: Set<FunctionId>, owners: ReadonlySet<string>): void {
     for (const id of this.#receivers(op)) {
-      for (const fn of this.#heldBy(id)) found.add(fn);
+      this.#add({ kind: 'held', id }, found);
       // An instance of a class that extends one of a package: `_transform()` is called by `write()`. Emitters call listeners.
       if (owners.size === 1 && owners.has('events')) continue;
       const token = this.#origins.tokens.get(id);
-      if (token.kind === 'object' && token.type === 'Instance') this.#addMethods(token.proto, deepest, found);
+      if (token.kind === 'object' && token.type === 'Instance')
+        this.#add({ kind: 'methods', proto: token.proto, depth: deepest }, found);
     }
   }
 
@@ -101,16 +111,6 @@ export class HeldCode {
       const token = this.#externalOf(id);
       return token !== null && this.#models.typeThat(token.shape, isOfRequest) !== null;
     });
-  }
-
-  #addMethods(proto: ValueId, depth: number, found: Set<FunctionId>): void {
-    for (const id of this.#origins.tokensOf(proto)) {
-      const token = this.#origins.tokens.get(id);
-      if (token.kind !== 'object') continue;
-      for (const value of this.#origins.tokens.knownProperties(id)?.values() ?? [])
-        this.#addWithin(value, 0, found, new Set());
-      if (depth > 0) this.#addMethods(token.proto, depth - 1, found);
-    }
   }
 
   #externalOf(id: TokenId): External | null {
@@ -131,140 +131,160 @@ export class HeldCode {
   // --- what a call is given -------------------------------------------------------------------------------------------------
 
   #addGiven(op: OpId, found: Set<FunctionId>): void {
-    const call = this.#facts.d.get(op);
-    for (let index = 0; index < this.#facts.callCount.get(call); index++)
-      this.#addWithin(this.#facts.argument(call, index), deepest, found, new Set());
+    for (const value of this.#argumentsOf(op)) this.#add({ kind: 'value', value, depth: deepest }, found);
   }
 
-  #addWithin(value: ValueId, depth: number, found: Set<FunctionId>, seen: Set<TokenId>): void {
+  #argumentsOf(op: OpId): readonly ValueId[] {
+    const call = this.#facts.d.get(op);
+    return Array.from({ length: this.#facts.callCount.get(call) }, (_, index) => this.#facts.argument(call, index));
+  }
+
+  #addPackage(name: string, found: Set<FunctionId>): void {
+    const number = this.#packages().names.get(name);
+    if (number !== undefined) this.#add({ kind: 'package', number }, found);
+  }
+
+  #add(place: Place, found: Set<FunctionId>): void {
+    for (const fn of this.#reached.of(place)) found.add(fn);
+  }
+
+  // --- one step from a place ------------------------------------------------------------------------------------------------
+
+  #look(place: Place, found: Set<FunctionId>, visit: (next: Place) => void): void {
+    switch (place.kind) {
+      case 'value':
+        return this.#lookAtValue(place.value, place.depth, found, visit);
+      case 'within':
+        for (const value of this.#propertiesOf(place.id)) visit({ kind: 'value', value, depth: place.depth });
+        return;
+      case 'held':
+        return this.#lookAtHeld(place.id, visit);
+      case 'methods':
+        return this.#lookAtMethods(place.proto, place.depth, visit);
+      case 'package':
+        for (const value of this.#packages().values[place.number] ?? [])
+          visit({ kind: 'value', value, depth: deepest });
+        return;
+      default:
+        return unreachable(place);
+    }
+  }
+
+  #lookAtValue(value: ValueId, depth: number, found: Set<FunctionId>, visit: (next: Place) => void): void {
     for (const id of this.#origins.tokensOf(value)) {
       const fn = this.#origins.tokens.functionOf(id);
       if (fn !== null && this.#mayCall(fn)) found.add(fn);
-      if (depth === 0 || seen.has(id)) continue;
-      seen.add(id);
-      const token = this.#origins.tokens.get(id);
-      if (token.kind === 'external') for (const held of this.#heldBy(id)) found.add(held);
-      if (token.kind !== 'object') continue;
-      for (const inner of this.#origins.tokens.knownProperties(id)?.values() ?? [])
-        this.#addWithin(inner, depth - 1, found, seen);
+      if (depth === 0) continue;
+      const { kind } = this.#origins.tokens.get(id);
+      if (kind === 'external') visit({ kind: 'held', id });
+      if (kind === 'object') visit({ kind: 'within', id, depth: depth - 1 });
     }
+  }
+
+  /** Given when it was made, to what it was made from, or put on it since. */
+  #lookAtHeld(id: TokenId, visit: (next: Place) => void): void {
+    const token = this.#externalOf(id);
+    if (token === null || !this.#isCode(token.shape)) return;
+    // An app holds all of its handlers, which it calls for requests.
+    if (token.site < 0 || this.#models.oneOf(token.shape) !== null) return;
+    for (const value of [...this.#propertiesOf(id), ...this.#argumentsOf(token.site)])
+      visit({ kind: 'value', value, depth: deepest });
+    for (const callee of this.#origins.calleeTokens(token.site)) {
+      const maker = this.#externalOf(callee);
+      const number = maker === null ? undefined : this.#packages().names.get(maker.shape.package);
+      if (maker !== null && number !== undefined && this.#isCode(maker.shape)) visit({ kind: 'package', number });
+    }
+    if (this.#facts.kind.get(token.site) !== Op.method) return;
+    for (const from of this.#origins.tokensOf(this.#facts.a.get(token.site))) visit({ kind: 'held', id: from });
+  }
+
+  #lookAtMethods(proto: ValueId, depth: number, visit: (next: Place) => void): void {
+    for (const id of this.#origins.tokensOf(proto)) {
+      const token = this.#origins.tokens.get(id);
+      if (token.kind !== 'object') continue;
+      visit({ kind: 'within', id, depth: 0 });
+      if (depth > 0) visit({ kind: 'methods', proto: token.proto, depth: depth - 1 });
+    }
+  }
+
+  #propertiesOf(id: TokenId): Iterable<ValueId> {
+    return this.#origins.tokens.knownProperties(id)?.values() ?? [];
   }
 
   #mayCall(fn: FunctionId): boolean {
     return !this.#callbacks.has(fn) && this.#origins.mayRun(fn);
   }
 
-  // --- what something of a package holds ------------------------------------------------------------------------------------
-
-  /** Given when it was made, to what it was made from, or put on it since. */
-  #heldBy(id: TokenId): readonly FunctionId[] {
-    let known = this.#held.get(id);
-    if (known === undefined) {
-      // What holds itself holds no more by that.
-      this.#held.set(id, none);
-      const found = this.#findHeld(id);
-      this.#held.set(id, (known = found.size === 0 ? none : [...found]));
-    }
-    return known;
-  }
-
-  #findHeld(id: TokenId): ReadonlySet<FunctionId> {
-    const found = new Set<FunctionId>();
-    const token = this.#externalOf(id);
-    if (token === null || !this.#isCode(token.shape)) return found;
-    // An app holds all of its handlers, which it calls for requests.
-    if (token.site < 0 || this.#models.oneOf(token.shape) !== null) return found;
-    for (const value of this.#origins.tokens.knownProperties(id)?.values() ?? [])
-      this.#addWithin(value, deepest, found, new Set());
-    this.#addGiven(token.site, found);
-    for (const callee of this.#origins.calleeTokens(token.site)) {
-      const maker = this.#externalOf(callee);
-      if (maker !== null && this.#isCode(maker.shape)) this.#addPackage(maker.shape.package, found);
-    }
-    if (this.#facts.kind.get(token.site) === Op.method)
-      for (const from of this.#origins.tokensOf(this.#facts.a.get(token.site)))
-        for (const fn of this.#heldBy(from)) found.add(fn);
-    return found;
-  }
-
   // --- what a whole package holds -------------------------------------------------------------------------------------------
 
-  #addPackage(name: string, found: Set<FunctionId>): void {
-    for (const fn of this.#packages().get(name) ?? none) found.add(fn);
-  }
-
-  #packages(): ReadonlyMap<string, readonly FunctionId[]> {
-    this.#ofPackages ??= this.#findPackages();
-    return this.#ofPackages;
+  #packages(): Given {
+    this.#given ??= this.#findGiven();
+    return this.#given;
   }
 
   /** Settings of a package (`dayjs.extend(fn)`), and what the program puts on it (`moment.now = fn`). */
-  #findPackages(): ReadonlyMap<string, readonly FunctionId[]> {
-    const found = new Map<string, Set<FunctionId>>();
-    const of = (name: string): Set<FunctionId> => {
-      const known = found.get(name) ?? new Set();
-      found.set(name, known);
-      return known;
-    };
+  #findGiven(): Given {
+    const given: Given = { names: new Map(), values: [], settings: new Set(), settingValues: [], output: new Set() };
     const { kind } = this.#facts;
     for (let op = 0; op < kind.length; op++) {
       for (const { fn, of: patched } of patchesOf(this.#facts, this.#origins, op)) {
-        if (patched === 'output') this.#output.add(fn);
-        if (patched === 'exchange') this.#settings.add(fn);
+        if (patched === 'output') given.output.add(fn);
+        if (patched === 'exchange') given.settings.add(fn);
       }
-      if (kind.get(op) === Op.store) this.#addStored(op, of);
-      else if (isCall(kind.get(op))) this.#addConfigured(op, of);
+      if (kind.get(op) === Op.store) this.#addStored(op, given);
+      else if (isCall(kind.get(op))) this.#addConfigured(op, given);
     }
-    return new Map([...found].map(([name, functions]) => [name, [...functions]]));
+    return given;
   }
 
-  #addStored(op: OpId, of: (name: string) => Set<FunctionId>): void {
+  #addStored(op: OpId, given: Given): void {
     for (const id of this.#origins.tokensOf(this.#facts.a.get(op))) {
       const token = this.#origins.tokens.get(id);
-      if (token.kind !== 'external') continue;
-      const into = this.#ofOnePackage(token, of);
-      if (into !== null) this.#addWithin(this.#facts.b.get(op), deepest, into, new Set());
+      if (token.kind !== 'external' || token.site !== -1 || !isThirdParty(token.shape.package)) continue;
+      give(given, token.shape.package, [this.#facts.b.get(op)]);
     }
   }
 
-  #ofOnePackage({ shape, site }: External, of: (name: string) => Set<FunctionId>): Set<FunctionId> | null {
-    return site === -1 && isThirdParty(shape.package) ? of(shape.package) : null;
-  }
-
-  #addConfigured(op: OpId, of: (name: string) => Set<FunctionId>): void {
+  #addConfigured(op: OpId, given: Given): void {
     for (const id of this.#origins.calleeTokens(op)) {
       const token = this.#externalOf(id);
       if (token === null) continue;
-      if (token.shape.path === 'express.Application.set') this.#addSettings(op);
+      if (token.shape.path === 'express.Application.set') this.#addSettings(op, given);
       if (token.site !== -1 || !isThirdParty(token.shape.package)) continue;
       const call = this.#models.call(token.shape, this.#facts.kind.get(op) === Op.construct);
       if (call === null || (call.mutates?.includes('this') === true && call.keeps !== undefined))
-        this.#addGiven(op, of(token.shape.package));
+        give(given, token.shape.package, this.#argumentsOf(op));
     }
   }
 
   // --- replies ----------------------------------------------------------------------------------------------------------------
 
   /** `app.set('etag', fn)`: replies are made by it. */
-  #addSettings(op: OpId): void {
-    const call = this.#facts.d.get(op);
-    for (let index = 0; index < this.#facts.callCount.get(call); index++) {
-      for (const id of this.#origins.tokensOf(this.#facts.argument(call, index))) {
+  #addSettings(op: OpId, given: Given): void {
+    for (const value of this.#argumentsOf(op)) {
+      given.settingValues.push(value);
+      for (const id of this.#origins.tokensOf(value)) {
         const fn = this.#origins.tokens.functionOf(id);
-        if (fn !== null) this.#settings.add(fn);
+        if (fn !== null) given.settings.add(fn);
       }
     }
-    this.#addGiven(op, this.#settings);
   }
 
   #addReply({ path }: Shape, op: OpId, found: Set<FunctionId>): void {
-    const packages = this.#packages();
-    for (const fn of this.#settings) found.add(fn);
+    const { settings, settingValues, values } = this.#packages();
+    for (const fn of settings) found.add(fn);
+    for (const value of settingValues) this.#add({ kind: 'value', value, depth: deepest }, found);
     if (!rendering.test(path)) return;
     this.#addGiven(op, found);
     // Whichever engine it is, it has been given nothing but what packages have been given.
-    for (const functions of packages.values()) for (const fn of functions) found.add(fn);
+    for (const number of values.keys()) this.#add({ kind: 'package', number }, found);
   }
+}
+
+function give({ names, values }: Given, name: string, more: readonly ValueId[]): void {
+  const number = names.get(name) ?? values.push([]) - 1;
+  names.set(name, number);
+  values[number]?.push(...more);
 }
 
 const rendering = /\.render$/;

@@ -6,6 +6,7 @@
  */
 import { isBuiltin } from 'node:module';
 import type { Call } from '../../models/types.js';
+import type { Budget } from '../budget.js';
 import { type AtomId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
 import { methodByName } from '../method-by-name.js';
@@ -37,6 +38,7 @@ export class OutsideEffects {
     models: Models,
     values: FunctionValues,
     changes: Changes,
+    budget: Budget,
   ) {
     this.#facts = facts;
     this.#origins = origins;
@@ -44,8 +46,8 @@ export class OutsideEffects {
     this.#values = values;
     this.#changes = changes;
     this.#hidden = new HiddenState(facts, origins, models);
-    this.#handed = new HandedFunctions(facts, origins, ruptures, models);
-    this.heldCode = new HeldCode(facts, origins, ruptures, models);
+    this.#handed = new HandedFunctions(facts, origins, ruptures, models, budget);
+    this.heldCode = new HeldCode(facts, origins, ruptures, models, budget);
   }
 
   callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
