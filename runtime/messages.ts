@@ -130,6 +130,8 @@ export type ToHome =
       readonly kind: 'accepts';
       readonly home: string;
       readonly requests: number;
+      /** Of these, how many held its loop up for long. */
+      readonly long: number;
       readonly connections: number;
       readonly isOver: boolean;
       /** The question that this answers; null where nobody asked. */

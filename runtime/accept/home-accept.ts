@@ -27,6 +27,7 @@ const CORES = os.availableParallelism();
 
 interface There {
   requests: number;
+  long: number;
   /** By which connections go there; null until it is told. */
   port: HandlePort | null;
   /** How many it has, and those that are on their way to it. */
@@ -62,6 +63,8 @@ export class HomeAccept {
   readonly #waiting: Waiting;
   readonly #guests: Guests<There>;
   readonly far: FarConnections;
+  /** Requests that held replicas up for long. */
+  longElsewhere = 0;
   readonly #answers: () => void;
 
   /** `answers`: called before a connection of a replica's has an answer of home's, or goes back there. */
@@ -121,7 +124,7 @@ export class HomeAccept {
     if (isPart && !canBeSplit(this.#server)) return;
     const open = new Int32Array(new SharedArrayBuffer(4));
     const states = { isEnding: false, isAwaited: false, isRenewing: false };
-    const there: There = { requests: 0, port: null, open, isPart, settings: '', ...states };
+    const there: There = { requests: 0, long: 0, port: null, open, isPart, settings: '', ...states };
     this.#there.set(replica, there);
     this.#watch();
     const { port, fd } = await HandlePort.make({
@@ -286,12 +289,14 @@ export class HomeAccept {
     for (const replica of [...this.#there.keys()]) this.#stop(replica, connections);
   }
 
-  received(replica: Replica, { requests, connections, isOver, ask }: Extract<ToHome, { kind: 'accepts' }>): void {
+  received(replica: Replica, { requests, long, connections, isOver, ask }: Extract<ToHome, { kind: 'accepts' }>): void {
     if (ask !== null) this.#asks.answered(replica, ask, connections);
     const there = this.#there.get(replica);
     if (there === undefined) return;
     this.#answered.set(replica, this.requestsOf(replica) + requests - there.requests);
     there.requests = requests;
+    this.longElsewhere += long - there.long;
+    there.long = long;
     if (isOver) this.gone(replica);
   }
 

@@ -20,6 +20,7 @@ import type { AcceptReport } from '../report.js';
 import { type Able, findAble, findWhole, type Whole } from './able.js';
 import { countLayers, printOf } from './app-print.js';
 import { HomeAccept } from './home-accept.js';
+import { LongRuns } from './long-runs.js';
 import { Meets, type Stay } from './meets.js';
 import { Share } from './share.js';
 
@@ -62,6 +63,7 @@ interface Served {
   readonly print: string;
   readonly layers: number;
   readonly share: Share;
+  readonly longRuns: LongRuns;
 }
 
 export class AcceptPlan {
@@ -97,6 +99,7 @@ export class AcceptPlan {
       print: printOf(linked),
       layers: countLayers(linked),
       share: new Share(),
+      longRuns: new LongRuns(),
     });
     if (whole === null) {
       log.info(`${linked.root}: the main thread accepts alone, as ${why}`);
@@ -217,14 +220,18 @@ export class AcceptPlan {
   }
 
   #mindShare(served: Served): void {
-    const { accept, share, linked } = served;
-    const holds = share.look(performance.now(), accept.far.answered, accept.answeredElsewhere) === 'holds';
+    const { accept, share, longRuns, linked } = served;
+    const now = performance.now();
+    const isLong = longRuns.look(now, accept.longElsewhere) === 'holds';
+    const holds = share.look(now, accept.far.answered, accept.answeredElsewhere) === 'holds' || isLong;
     if (this.#options.mode === 'every' || holds === this.#held.has(served)) return;
     if (!holds) return void this.#held.delete(served);
     this.#held.add(served);
     accept.turnOff('give-back');
     this.#options.log.info(
-      `${linked.root}: most of what is asked has to run on the main thread, which accepts alone for a while`,
+      isLong
+        ? `${linked.root}: long work holds up the threads that take connections; the main thread accepts alone for a while`
+        : `${linked.root}: most of what is asked has to run on the main thread, which accepts alone for a while`,
     );
   }
 

@@ -4,6 +4,7 @@
  */
 import type http from 'node:http';
 import type net from 'node:net';
+import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 import fastPath from '../fast-path/born-as-express.cjs';
 import type { Handler, Stacks } from '../link/routers.js';
@@ -13,6 +14,7 @@ import { connectTo, idleConnections, Waiting } from './connections.js';
 import { FarRequests } from './far-requests.js';
 import { Gate, type GateOptions } from './gate.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
+import { LONG_MS } from './long-runs.js';
 import { Meets, type Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
 import type { SecureSettings } from './secure-settings.js';
@@ -56,13 +58,19 @@ export class ReplicaAccept {
     const server = serverWith(settings);
     const tell: Tell = (state) => this.#options.send({ kind: 'accepts', home, ...state });
     const accepting = new Accepting(server, fd, open, tell);
+    let begun = 0;
     const begins = (): void => {
       this.#options.begins();
       accepting.requests++;
+      begun = performance.now();
     };
-    fastPath.isHarmless(begins);
+    const ends = (): void => {
+      if (performance.now() - begun >= LONG_MS) accepting.long++;
+    };
+    for (const each of [begins, ends]) fastPath.isHarmless(each);
     server.on('request', begins);
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
+    server.on('request', ends);
     if (this.#options.fastPath) fastPath.apply(server);
     if (isPart) this.#open(server, accepting, root, home, stays);
     this.#servers.set(home, accepting);
@@ -123,14 +131,14 @@ export class ReplicaAccept {
   count({ home, ask }: Extract<ToReplica, { kind: 'count-accepted' }>): void {
     const accepting = this.#servers.get(home);
     if (accepting === undefined) {
-      this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true, ask });
+      this.#options.send({ kind: 'accepts', home, requests: 0, long: 0, connections: 0, isOver: true, ask });
     } else accepting.tell(false, ask);
   }
 
   stop({ home, connections }: Extract<ToReplica, { kind: 'stop-accept' }>): void {
     const accepting = this.#servers.get(home);
     if (accepting === undefined)
-      this.#options.send({ kind: 'accepts', home, requests: 0, connections: 0, isOver: true, ask: null });
+      this.#options.send({ kind: 'accepts', home, requests: 0, long: 0, connections: 0, isOver: true, ask: null });
     else accepting.stop(connections);
   }
 }
@@ -142,10 +150,18 @@ function fail({ socket }: IncomingMessage, res: ServerResponse): void {
   res.end();
 }
 
-type Tell = (state: { requests: number; connections: number; isOver: boolean; ask: number | null }) => void;
+type Tell = (state: {
+  requests: number;
+  long: number;
+  connections: number;
+  isOver: boolean;
+  ask: number | null;
+}) => void;
 
 class Accepting {
   requests = 0;
+  /** Of these, how many held the loop up. */
+  long = 0;
   readonly #server: http.Server;
   readonly #port: HandlePort;
   readonly #open: Int32Array;
@@ -297,7 +313,7 @@ class Accepting {
   /** Whoever asks is told; without being asked only what is new. */
   tell(isOver: boolean, ask: number | null): void {
     this.#server.getConnections((_error, connections) => {
-      const state = { requests: this.requests, connections: connections ?? 0, isOver };
+      const state = { requests: this.requests, long: this.long, connections: connections ?? 0, isOver };
       const told = JSON.stringify(state);
       if (ask === null && told === this.#told) return;
       this.#told = told;
