@@ -63,7 +63,10 @@ export class ReplicaAccept {
     fastPath.isHarmless(begins);
     server.on('request', begins);
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
-    if (this.#options.fastPath) fastPath.apply(server);
+    if (this.#options.fastPath) {
+      fastPath.apply(server);
+      fastPath.shorten(server);
+    }
     if (isPart) this.#open(server, accepting, root, home, stays);
     this.#servers.set(home, accepting);
   }
