@@ -45,7 +45,7 @@ Flags, before the entry; each can be given as an environment variable of its nam
   --report <file>       on exit, and on SIGUSR2, write what ran where and what it cost, as JSON
   --accept <who>        auto: threads take connections too when the main thread has no time left, and ask it for what
                         has to run there; every: from the beginning; home: the main thread takes all
-  --no-fast-path        requests and responses begin as Node makes them, and not as Express is about to make them
+  --no-fast-path        requests and responses begin as Node makes them, and Express answers by all of its steps
   --sanitize            look after each request whether what was proven of the app still holds, and say so if not: for
                         test runs; slow
   --log-level <level>   what Fluxion says on standard error: silent, error, warn, info or debug; warn if not given

@@ -41,7 +41,10 @@ function loadWhenOfUse(context: EngineContext, loaded: () => void): void {
     const early: object[] = [];
     const each: Listening = { server, early, note: (req) => void early.push(req) };
     fastPath.isHarmless(each.note);
-    if (options.fastPath) fastPath.apply(server);
+    if (options.fastPath) {
+      fastPath.apply(server);
+      fastPath.shortenLater(server);
+    }
     if (options.report !== null) server.prependListener('request', each.note);
     if (serve !== null) return serve(each);
     listening.push(each);

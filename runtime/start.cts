@@ -125,7 +125,10 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
 function bearAsExpressWants(): void {
   const watcher: typeof import('./watch-servers.cjs') = require('./watch-servers.cjs');
   const fastPath: typeof import('./fast-path/born-as-express.cjs') = require('./fast-path/born-as-express.cjs');
-  watcher.watchServers((server) => void fastPath.apply(server));
+  watcher.watchServers((server) => {
+    fastPath.apply(server);
+    fastPath.shortenLater(server);
+  });
 }
 
 function recordTo(file: string): void {

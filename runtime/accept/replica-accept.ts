@@ -71,7 +71,10 @@ export class ReplicaAccept {
     server.on('request', begins);
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
     server.on('request', ends);
-    if (this.#options.fastPath) fastPath.apply(server);
+    if (this.#options.fastPath) {
+      fastPath.apply(server);
+      fastPath.shorten(server);
+    }
     if (isPart) this.#open(server, accepting, root, home, stays);
     this.#servers.set(home, accepting);
   }

@@ -14,10 +14,9 @@ import events = require('node:events');
 
 import http = require('node:http');
 import process = require('node:process');
+import timers = require('node:timers');
 
 import texts = require('./express-texts.cjs');
-import quickMatch = require('./quick-match.cjs');
-import shortSend = require('./short-send.cjs');
 
 type Made = new (...args: never[]) => object;
 type Class = 'IncomingMessage' | 'ServerResponse';
@@ -41,6 +40,9 @@ const HEARD_BEFORE = ['checkContinue', 'checkExpectation', 'upgrade', 'connect']
 /** On what is made here, and on listeners for requests that look at nothing that is changed here. It may be loaded more than once. */
 const OURS = Symbol.for('fluxion.fast-path');
 const { emit } = events.EventEmitter.prototype;
+const { setTimeout } = timers;
+
+const LATER_MS = 100;
 
 /**
  * A constructor that calls the other one is slow on one half of V8's versions, and `Reflect.construct` on the other half: measured
@@ -55,8 +57,6 @@ function apply(server: http.Server): boolean {
   };
   const app = theOnly(server);
   if (app === null || symbols.IncomingMessage === null || symbols.ServerResponse === null) return false;
-  shortSend.apply(app);
-  quickMatch.apply(app);
   for (const name of ['IncomingMessage', 'ServerResponse'] as const) {
     if (Reflect.get(server, symbols[name] ?? '') !== native[name] || http[name] !== native[name]) return false;
   }
@@ -76,6 +76,30 @@ function apply(server: http.Server): boolean {
   Reflect.set(server, symbols.IncomingMessage, classFor(request, 'IncomingMessage', isAsEver));
   Reflect.set(server, symbols.ServerResponse, classFor(response, 'ServerResponse', isAsEver));
   return true;
+}
+
+type Shorter = { apply(app: object, known: typeof texts): void };
+
+/** What takes a while, and is for later: an app has its first answers without it. */
+function shorten(server: http.Server): void {
+  const app = theOnly(server);
+  if (app === null) return;
+  shorter ??= ['./short-send.cjs', './quick-match.cjs'].map(loadUnseen);
+  for (const each of shorter) each.apply(app, texts);
+}
+
+let shorter: readonly Shorter[] | null = null;
+
+/** What is loaded of ours while the app runs it need not see. */
+function loadUnseen(name: string): Shorter {
+  const loaded: Shorter = require(name);
+  Reflect.deleteProperty(require.cache, require.resolve(name));
+  return loaded;
+}
+
+/** Start-up is over by then. */
+function shortenLater(server: http.Server): void {
+  setTimeout(() => shorten(server), LATER_MS).unref();
 }
 
 function classFor(prototype: object, name: Class, isAsEver: () => boolean): Made {
@@ -207,4 +231,4 @@ function mark(value: object): void {
   Object.defineProperty(value, OURS, { value: true });
 }
 
-export = { apply, isOurs, isHarmless };
+export = { apply, shorten, shortenLater, isOurs, isHarmless };

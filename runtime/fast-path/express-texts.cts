@@ -4,6 +4,10 @@
  *        that has replaced one of them is not known.
  */
 import crypto = require('node:crypto');
+import net = require('node:net');
+
+/** Node's own: this is loaded before the app. */
+const asLoaded = { createHash: crypto.createHash, hash: crypto.hash, write: net.Socket.prototype.write };
 
 /** sha1 of the text with single spaces: short, and the same wherever Express is installed. */
 const APP = new Set(['02f5cefba3986ce5']);
@@ -148,4 +152,4 @@ function read<N extends string>(value: object, names: readonly N[]): { readonly 
   return found;
 }
 
-export = { isKnown, findSend };
+export = { isKnown, findSend, asLoaded };

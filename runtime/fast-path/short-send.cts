@@ -10,10 +10,9 @@ import buffer = require('node:buffer');
 
 import crypto = require('node:crypto');
 import http = require('node:http');
-import net = require('node:net');
 import util = require('node:util');
 
-import texts = require('./express-texts.cjs');
+import type texts = require('./express-texts.cjs');
 
 interface App {
   (): void;
@@ -33,9 +32,7 @@ interface Response extends Omit<http.ServerResponse, 'req'> {
 type Answering = Required<Pick<Response, 'app' | 'req'>>;
 
 const { Buffer } = buffer;
-const { createHash, hash } = crypto;
 const { getHeader, setHeader, removeHeader, end } = http.ServerResponse.prototype;
-const { write } = net.Socket.prototype;
 const { isProxy } = util.types;
 
 /** Node's own, and not what somebody has put there before this was loaded. */
@@ -54,10 +51,11 @@ function knowEnd(recorded: unknown): void {
   recordedEnd = recorded;
 }
 
-function apply(app: object): void {
-  const found = areNodes ? texts.findSend(app) : null;
+function apply(app: object, { findSend, asLoaded }: typeof texts): void {
+  const found = areNodes ? findSend(app) : null;
   if (found === null) return;
   const { holder, send: long, get, set, status, appGet, appSet, isFive, tags, setCharset, isUntouched } = found;
+  const { createHash, hash, write } = asLoaded;
   /** What becomes of types. */
   const types = new Map<string, string>();
 
@@ -117,7 +115,10 @@ function apply(app: object): void {
     const length = Buffer.byteLength(body);
     this.setHeader('Content-Type', givenFor(this.getHeader('Content-Type')));
     this.setHeader('Content-Length', `${length}`);
-    if (isTagged) this.setHeader('ETag', `${tagging === tags.weak ? 'W/' : ''}"${tagOf(body, length)}"`);
+    if (isTagged) {
+      const tag = length === 0 ? EMPTY_TAG : `${length.toString(16)}-${hash('sha1', body, 'base64').substring(0, 27)}`;
+      this.setHeader('ETag', tagging === tags.weak ? `W/"${tag}"` : `"${tag}"`);
+    }
     const isFresh = Boolean(req.fresh);
     if (isFresh) {
       if (isFive) this.status(304);
@@ -161,11 +162,6 @@ function withCharset(setCharset: (type: string, charset: string) => unknown, typ
   } catch {
     return '';
   }
-}
-
-function tagOf(body: string, length: number): string {
-  if (length === 0) return EMPTY_TAG;
-  return `${length.toString(16)}-${hash('sha1', body, 'base64').substring(0, 27)}`;
 }
 
 const EMPTY_TAG = '0-2jmj7l5rSw0yVb/vlWAYkK/YBwk';
