@@ -20,15 +20,7 @@ import { AppNames } from './link/app-names.js';
 import { Classes } from './link/classes.js';
 import { freshReach, makeReach, type Reached } from './link/compare.js';
 import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
-import {
-  changingNames,
-  Dependencies,
-  keptLanguage,
-  keptLocals,
-  keptPrototypes,
-  keptSettings,
-  TurningGuard,
-} from './link/guards.js';
+import { changingNames, Dependencies, keptLanguage, keptLocals, keptSettings, TurningGuard } from './link/guards.js';
 import type { Kept } from './link/kept.js';
 import { withLift } from './link/lift.js';
 import { remoteKey } from './link/pair.js';
@@ -299,7 +291,7 @@ function link(
   );
   reflector.close();
   const things = found.flatMap(({ stacks }) => [...stacks.things.values()]);
-  kept.push(...keptPrototypes(things), ...keptSettings(things), ...(readsLocals ? keptLocals(things) : []));
+  kept.push(...keptSettings(things), ...(readsLocals ? keptLocals(things) : []));
   return { found, cuts, apps: remoteApps, watched, kept };
 }
 

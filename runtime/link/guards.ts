@@ -99,16 +99,6 @@ export function keptSettings(things: Iterable<object>): readonly Kept[] {
   });
 }
 
-/** What all requests and responses inherit from. */
-export function keptPrototypes(things: Iterable<object>): readonly Kept[] {
-  return [...things].flatMap((app) =>
-    ['request', 'response'].flatMap((name) => {
-      const holder = ownObject(app, 'settings') === null ? null : ownObject(app, name);
-      return holder === null ? [] : [keep('what requests inherit from', holder)];
-    }),
-  );
-}
-
 /** Whatever code there is depends on these. Accessors among them are those of the language. */
 export function keptLanguage(): readonly Kept[] {
   const makers = [Object, Array, Function, String, Number, Promise, Map, Set, Date, RegExp, Error];

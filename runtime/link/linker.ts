@@ -16,7 +16,7 @@ import type { Make } from '../types.js';
 import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
-import { changedIn, keptLanguage, keptLocals, keptPrototypes, TurningGuard } from './guards.js';
+import { changedIn, keptLanguage, keptLocals, TurningGuard } from './guards.js';
 import type { Kept } from './kept.js';
 import { liftedBy, liftedFluxion, withLift } from './lift.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
@@ -145,7 +145,7 @@ export class Linker {
     const linked = linkServer(server, `server${this.#servers.length}`, this.#finder, reflector);
     const scripts = [...reflector.scripts()];
     reflector.close();
-    this.#language ??= new TurningGuard([...keptLanguage(), ...keptPrototypes(linked.things.values())]);
+    this.#language ??= new TurningGuard(keptLanguage());
     this.#servers.push({ server, linked, parts: partsOf(server, linked.things), gone: [] });
     this.#takeSettings();
     return { linked, scripts };
