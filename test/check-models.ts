@@ -3,7 +3,7 @@
  * system's temporary files, and looks at each whether what its model says is so. FLUXION_MODELS names another folder.
  *
  * Each package is loaded in a process of its own. Nothing is asked of any server. What cannot be loaded here (native code
- * that was not built) is listed. Exit code 1: some model says what is not so of any version.
+ * that was not built) is listed, and so are names that no version has. Exit code 1: some call does what its model does not say.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -135,7 +135,9 @@ async function look(model: PackageModel, alias: string): Promise<Result> {
     const sample = SAMPLES[`${model.name}.${type}`];
     if (sample === undefined) continue;
     try {
-      gone.push(...missing({ is: `${model.name}.${type}` }, sample(value), `${model.name}.${type}`));
+      const path = `${model.name}.${type}`;
+      const found = [sample(value)].flat().map((each) => missing({ is: path }, each, path));
+      gone.push(...(found[0] ?? []).filter((text) => found.every((each) => each.includes(text))));
     } catch (error) {
       gone.push(`${model.name}.${type} cannot be made: ${String(error)}`);
     }
@@ -160,15 +162,11 @@ function check(model: PackageModel): readonly string[] {
   const loaded = results.filter(({ result }) => result.unloaded === null);
   for (const { alias, result } of results)
     if (result.unloaded !== null) console.log(`  ${alias} cannot be loaded: ${result.unloaded}`);
-  // What one version has, the model may name: with another one its call would throw.
-  const [first] = loaded;
-  const nowhere = (first?.result.missing ?? []).filter((path) =>
-    loaded.every(({ result }) => result.missing.includes(path)),
-  );
-  return [
-    ...nowhere.map((path) => `${path}: no version has it`),
-    ...new Set(loaded.flatMap(({ alias, result }) => result.wrong.map((text) => `${text} (${alias})`))),
-  ];
+  // A name that no version has says nothing wrong, but what is really there may be called otherwise.
+  const [newest] = loaded;
+  for (const path of newest?.result.missing ?? [])
+    if (loaded.every(({ result }) => result.missing.includes(path))) console.log(`  ${path}: no version has it`);
+  return [...new Set(loaded.flatMap(({ alias, result }) => result.wrong.map((text) => `${text} (${alias})`)))];
 }
 
 const RESULT = 'result: ';

@@ -6,6 +6,9 @@ import type { Call, Member, PackageModel, ValueRef } from '../models/types.js';
 import { allModels, impure, isObject, keyOf, membersOf, missing, typeOf } from './support/model-against.js';
 
 const require = createRequire(import.meta.url);
+// Packages say so themselves, on standard error.
+process.env.NO_DEPRECATION = '*';
+
 const NODE = Number(process.versions.node.split('.')[0]);
 
 function core(name: string): PackageModel {

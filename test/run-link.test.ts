@@ -150,6 +150,23 @@ test('code that nobody can read changes what handlers depend on: these stay on t
   t.is(runsAway(report, 'get_other'), 20);
 });
 
+test('a function that keeps something, that a method took whose name is put together, and that no router has: all stays', (t) => {
+  const folder = programFolder(t, {
+    'app.js': `${BEGIN}
+      let hits = 0;
+      app[['eng', 'ine'].join('')]('text', (file, options, done) => done(null, String((hits += 1))));
+      app.get('/free', (req, res) => { res.json(1); });
+      for (const method of ['put', 'post']) app[method]('/count', (req, res) => { res.json((hits += 1)); });
+      ${END}`,
+  });
+  const { stdout } = spawnSync(process.execPath, [cliPath, 'explain', '--live', 'app.js'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  t.regex(stdout, /GET \/free +home/);
+  t.regex(stdout, /was given to a method whose\s+name is put\s+together, and no router has it/);
+});
+
 test('what a model says wrongly is noticed where it changes what threads depend on', async (t) => {
   const app = await ServedApp.serve(
     t,

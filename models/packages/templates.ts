@@ -75,7 +75,7 @@ export const nunjucks = {
       ...NUNJUCKS,
       ...configures('configure', { returns: 'nunjucks.Environment', shared: true }),
       ...configures('reset'),
-      ...pure('precompile precompileString'),
+      ...each('precompile precompileString', { call: { returns: 'fresh', mutates: [1] } }),
       Environment: { construct: { returns: 'nunjucks.Environment', keeps: [-1], connects: true } },
     },
   },

@@ -122,7 +122,11 @@ const words: readonly PackageModel[] = [
 
 const objects: readonly PackageModel[] = [
   one('object-assign', { call: { mutates: [0], keeps: [-1], returns: 'argument 0' } }),
-  one('deepmerge', { call: { returns: 'copy -1' }, members: { all: { call: { returns: 'copy 0' } } } }),
+  // It puts its defaults into the options.
+  one('deepmerge', {
+    call: { returns: 'copy -1', mutates: [2] },
+    members: { all: { call: { returns: 'copy 0', mutates: [1] } } },
+  }),
   one('inherits', { call: { mutates: [0], keeps: [1], returns: 'fresh' } }),
   one('utils-merge', { call: { mutates: [0], keeps: [1], returns: 'argument 0' } }),
   one('http-errors', {

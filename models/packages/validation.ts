@@ -39,13 +39,15 @@ const ZOD: Members = {
   ...each(
     `string number boolean bigint symbol undefined null any unknown never void date array object strictObject union
     discriminatedUnion intersection tuple record map set enum nativeEnum literal optional nullable lazy promise
-    custom instanceof preprocess transform pipe email url uuid nan strictObject looseObject partialRecord looseRecord
+    preprocess transform pipe email url uuid nan strictObject looseObject partialRecord looseRecord
     nullish nonoptional readonly refine superRefine check templateLiteral file int int32 float32 float64 uint32 guid
     uuidv4 nanoid cuid cuid2 ulid ipv4 ipv6 base64 base64url jwt json stringbool keyof prefault success catch codec
     extend safeExtend merge pick omit partial required catchall lt lte gt gte positive negative multipleOf minLength
     maxLength length regex lowercase uppercase includes startsWith endsWith trim toLowerCase toUpperCase overwrite`,
     { call: builds('zod.Schema') },
   ),
+  // They say in what they are given how it is to be checked.
+  ...each('custom instanceof', { call: { ...builds('zod.Schema'), mutates: [1] } }),
   coerce: { members: each('string number boolean bigint date', { call: builds('zod.Schema') }) },
   iso: { members: each('datetime date time duration', { call: builds('zod.Schema') }) },
   ...pure('parse safeParse encode decode', 'unknown'),

@@ -102,7 +102,7 @@ function tryOut(call: Call, fn: object, path: string): string[] {
     const [first, second] = [attempt(fn, args), attempt(fn, args)];
     if (first.threw !== null && CHANGED.test(first.threw))
       found.push(`${path} changes what it is given: ${first.threw}`);
-    if (call.returns !== 'fresh' || !isShared(first.gave, second.gave)) continue;
+    if (call.returns !== 'fresh' || call.shared || !isShared(first.gave, second.gave)) continue;
     const isGiven = args.includes(first.gave);
     found.push(isGiven ? `${path} gives what it was given` : `${path} gives the same object again`);
   }
