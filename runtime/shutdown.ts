@@ -25,8 +25,17 @@ export function drainOnSignals(draining: Draining): void {
   for (const signal of SIGNALS) {
     let isDraining = false;
     let wasHeard = false;
+    // The app listened until it had tidied up, and now sends the signal to itself: with a listener of ours it would come too late.
+    const leave = (event: string | symbol): void => {
+      if (event !== signal || process.listenerCount(signal) !== 1 || !process.listeners(signal).includes(listener))
+        return;
+      process.off('removeListener', leave);
+      draining.beforeEnd();
+      process.off(signal, listener);
+    };
     const listener = (): void => {
       if (process.listenerCount(signal) > 1) {
+        if (!wasHeard) process.on('removeListener', leave);
         wasHeard = true;
         return;
       }

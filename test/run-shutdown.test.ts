@@ -53,11 +53,14 @@ process.on('SIGTERM', () => {
   t.regex(served.stdout, /closed/);
 });
 
-test.serial('an app that listens once decides, and the next signal ends it', async (t) => {
+test.serial('an app that listens once decides, and the next signal ends it, be it its own', async (t) => {
   const own = `
 process.once('SIGTERM', () => {
   console.log('asked to go');
-  server.close(() => console.log('closed'));
+  server.close(() => {
+    console.log('closed');
+    process.kill(process.pid, 'SIGTERM');
+  });
   server.closeIdleConnections();
 });`;
   const served = await ServedApp.serve(t, { 'app.js': app(own) }, EAGER);
@@ -65,7 +68,8 @@ process.once('SIGTERM', () => {
   await served.says(/begun 1/);
   served.child.kill('SIGTERM');
   t.is((await reply).text, '1');
-  t.deepEqual(await served.ended, { code: 0, signal: null });
+  t.deepEqual(await served.ended, { code: null, signal: 'SIGTERM' });
+  t.is(runsAway(served.readReport(), 'get_slow_id'), 1);
   t.regex(served.stdout, /closed/);
 
   const other = await ServedApp.serve(t, { 'app.js': app(own) }, EAGER);
