@@ -199,7 +199,7 @@ test('connections move to replicas and back between two requests, and their clie
   }
   t.true(requestsThere() > 0);
   app.child.kill('SIGUSR1');
-  await app.says(/routes or settings have changed/);
+  await app.says(/settings (?:of the app )?have changed/);
   for (let round = 0; round < 200; round++) {
     const texts = new Set(await askAll());
     if (texts.size === 1 && texts.has('{\n  "a": 1\n}')) break;
@@ -246,7 +246,7 @@ test('what changes the app ends it: settings, a module that nobody has read', as
   await servesThere(app, '/json');
   app.child.kill('SIGUSR1');
   await app.says(/^set$/m);
-  await app.says(/routes or settings have changed/);
+  await app.says(/settings (?:of the app )?have changed/);
   await app.until(() => true);
   for (let round = 0; round < 50; round++) {
     const texts = new Set(await fresh(app, 20, '/json'));

@@ -9,6 +9,7 @@
  */
 import { parse } from '../../analyzer/parse.js';
 import type { Cut, FluxionProgram, ModuleSource } from '../../flx/program.js';
+import type { Offsets } from '../../syntax/parser.js';
 
 const MARK = /\/\*(post|rest) (\w+)\(([^|)]*)(?:\|([^)]*))?\)(?: (\d))?\*\/|\/\*end(?: (\d))?\*\//g;
 
@@ -45,8 +46,8 @@ export function moduleSource(id: string, text: string, file = `/app/${id}`): Mod
   const { kind, tree } = parse(text, id.endsWith('.mjs') ? 'module' : 'commonjs');
   let codeStart = text.startsWith('#!') ? text.indexOf('\n') : 0;
   for (const statement of tree.body) {
-    if (!('directive' in statement) || statement.range === undefined) break;
-    codeStart = statement.range[1];
+    if (!('directive' in statement)) break;
+    codeStart = (statement as unknown as Offsets).end;
   }
   return { id, file, kind, text, codeStart };
 }
