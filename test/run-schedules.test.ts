@@ -2,17 +2,17 @@ import test from 'ava';
 import { type Reply, ServedApp } from './support/served-app.js';
 
 /**
- * No schedule changes an answer. What the scheduler decides from is the clock and what the processor did; here both make leaps
- * by chance, so handlers leave and come back, are tried and left alone, and replicas come and go for no reason. The same
+ * No schedule changes an answer. What the scheduler decides from is the clock and what the processor did; here both make leaps,
+ * so handlers leave and come back, are tried and left alone, and replicas come and go for no reason. The same
  * requests go to the same app under node.
  */
 const app = (seed: number): string => `
-let state = ${seed};
-const chance = () => (state = (state * 48271) % 2147483647) / 2147483647;
-let time = 0;
-performance.now = () => (time += chance() < 0.15 ? chance() * 400 : chance());
-let used = 0;
-const usage = () => ({ user: (used += chance() * 8000), system: 0 });
+// Nothing is kept for that: a program that keeps its clock itself stays on the loop that has it.
+const { now } = performance;
+const begin = ${seed} / 7919;
+const leaps = (ms, every) => ms * Math.floor(now.call(performance) / every + begin);
+performance.now = () => now.call(performance) + leaps(7, 0.11) + leaps(60, 1.3) + leaps(400, 37);
+const usage = () => ({ user: Math.floor(leaps(900, 0.13) + leaps(7000, 1.7)), system: 0 });
 process.cpuUsage = usage;
 process.threadCpuUsage = usage;
 

@@ -21,7 +21,7 @@ const EAGER: readonly string[] = ['--placement', 'eager', '--threads', '1', '--s
 const TIMES = 3;
 const ACCEPTING: readonly string[] = ['--accept', 'every', '--threads', '2'];
 const DECIDED =
-  /^fluxion (?:debug: replica-\d+ accepts|debug: server0: the main thread accepts alone|info: server0: all )/m;
+  /^fluxion (?:debug: replica-\d+ accepts|info: server0: the main thread accepts alone|info: server0: all )/m;
 
 const apps = [...findStyles(), ...findAdversarial()];
 let accepting = 0;
