@@ -28,7 +28,7 @@ interface Layer {
 
 function stubbed(layer: Layer): void {
   const counts = new Counts();
-  const scheduler = new Scheduler('auto');
+  const scheduler = new Scheduler('auto', () => false);
   const dispatcher = new Dispatcher({
     scheduler,
     replicas: () => [],
@@ -97,8 +97,8 @@ process.stdout.write(
   `to decide for a request, and to measure it: ${Math.round(median(costs))} ns (${shown[0]} to ${shown.at(-1)})\n`,
 );
 
-const count = new ReplicaCount(16);
-const loads = { home: 0.5, replicas: Array.from({ length: 16 }, () => 0.3), starting: 0, waiting: 0 };
+const count = new ReplicaCount();
+const loads = { most: 16, home: 0.5, replicas: Array.from({ length: 16 }, () => 0.3), starting: 0, waiting: 0 };
 const begin = process.hrtime.bigint();
 for (let look = 0; look < REQUESTS; look++) count.look(look / 100, loads);
 const each = Number(process.hrtime.bigint() - begin) / REQUESTS;

@@ -7,14 +7,13 @@
  */
 import { performance } from 'node:perf_hooks';
 import cores from './cores.cjs';
+import { HEAVY_MS } from './scheduler.js';
 
 const LOOK_EVERY_MS = 100;
 const BUSY = 0.75;
 const HAS_TIME = 0.5;
 /** One look may fall on a burst. */
 const LOOKS = 3;
-/** Of what computes for less, home may be busy with sending it. */
-const LONG_MS = 5;
 
 export class Capacity {
   readonly #decided: Decided;
@@ -34,7 +33,8 @@ export class Capacity {
 
   /** For work that computes for so long each time. */
   mostFor(ms: number): number {
-    if (ms < LONG_MS) return Number.POSITIVE_INFINITY;
+    // Of what computes for less, home may be busy with sending it.
+    if (ms < HEAVY_MS) return Number.POSITIVE_INFINITY;
     this.#look();
     return this.#isBusy ? this.#others : Number.POSITIVE_INFINITY;
   }

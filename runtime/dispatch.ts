@@ -144,6 +144,7 @@ export class Dispatcher {
 
   submit(work: Work): void {
     work.state.hasLeft = true;
+    this.#options.scheduler.leaves(work.state.movable);
     this.#waiting.add(work);
     this.pump();
   }

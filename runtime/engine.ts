@@ -99,7 +99,10 @@ class Engine {
     context.recorder?.stop();
     this.#replicas = this.#makeReplicas();
     const capacity = new Capacity((what, why) => this.#decided(what, why));
-    const scheduler = new Scheduler(options.placement === 'eager' ? 'eager' : 'auto');
+    const scheduler = new Scheduler(
+      options.placement === 'eager' ? 'eager' : 'auto',
+      () => this.#accept?.isEven ?? false,
+    );
     const manifests = prepared === null ? null : { start: prepared.manifest, link: readLink(prepared.folder) };
     const linker = new Linker({ manifests, makes: loop.makes, log: this.#log });
     this.#linker = linker;
@@ -305,8 +308,15 @@ class Engine {
       changed: () => this.#linker.anyChange,
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
+      most: this.#mostTakers(),
       isTrying: () => this.#stubs.isTrying(),
     });
+  }
+
+  /** Beside home. Whoever says how many threads there are to be wants all of them. */
+  #mostTakers(): number {
+    const { threads } = this.#context.options;
+    return threads === 'auto' ? Math.max(1, cores.cores() - 1) : threads;
   }
 
   // --- replicas -------------------------------------------------------------------------------------------------------
@@ -319,6 +329,7 @@ class Engine {
       setup: () => this.#setup(),
       log: this.#log,
       threads,
+      most: () => (this.#accept?.isEven === true ? Math.min(threads, this.#mostTakers()) : threads),
       maxBlockMs: options.maxBlockMs,
       allAtOnce: options.placement === 'eager' || options.accept === 'every',
       waiting: () => this.#dispatcher.waiting,

@@ -16,7 +16,7 @@ const IDLE = 0.02;
 const ASK_AGAIN_MS = 60_000;
 
 export interface FollowLoadOptions {
-  readonly most: number;
+  readonly most: () => number;
   readonly ready: () => readonly Replica[];
   readonly starting: () => number;
   /** Work that waits at home for room. */
@@ -27,7 +27,7 @@ export interface FollowLoadOptions {
 
 export class FollowLoad {
   readonly #options: FollowLoadOptions;
-  readonly #count: ReplicaCount;
+  readonly #count = new ReplicaCount();
   /** It is to end, and has not answered yet whether it may. */
   #leaving: Replica | null = null;
   #last = { at: 0, home: performance.eventLoopUtilization() };
@@ -35,7 +35,6 @@ export class FollowLoad {
 
   constructor(options: FollowLoadOptions) {
     this.#options = options;
-    this.#count = new ReplicaCount(options.most);
   }
 
   begin(): void {
@@ -55,7 +54,7 @@ export class FollowLoad {
 
   /** Is there next to nothing to do? */
   #look(): boolean {
-    const { ready, starting, waiting, start } = this.#options;
+    const { most, ready, starting, waiting, start } = this.#options;
     const now = performance.now();
     const since = Math.max(1, now - this.#last.at);
     const home = performance.eventLoopUtilization(this.#last.home).utilization;
@@ -67,7 +66,7 @@ export class FollowLoad {
       return share;
     });
     this.#ask();
-    const decision = this.#count.look(now, { home, replicas, starting: starting(), waiting: waiting() });
+    const decision = this.#count.look(now, { most: most(), home, replicas, starting: starting(), waiting: waiting() });
     if (decision.kind === 'start') {
       this.#letStay(decision.why);
       start(decision.count, decision.why);

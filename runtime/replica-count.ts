@@ -9,6 +9,8 @@
  */
 
 export interface LoopLoads {
+  /** How many replicas there may be. */
+  readonly most: number;
   /** Of its time since the last look, 0 to 1. */
   readonly home: number;
   /** Of each replica that is ready. */
@@ -37,26 +39,21 @@ const PRESSED_LOOKS = 2;
 const STAY: CountDecision = { kind: 'stay' };
 
 export class ReplicaCount {
-  readonly #most: number;
   /** Since when one less would have been enough; null where it would not. */
   #idleSince: number | null = null;
   #pressed = 0;
 
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  look(now: number, { home, replicas, starting, waiting }: LoopLoads): CountDecision {
+  look(now: number, { most, home, replicas, starting, waiting }: LoopLoads): CountDecision {
     const there = replicas.length + starting;
     const demand = replicas.reduce((sum, busy) => sum + busy, 0);
     const hasTime = home < BUSY || replicas.some((busy) => busy < BUSY);
     this.#pressed = waiting > 0 || !hasTime ? this.#pressed + 1 : 0;
-    if (there < this.#most && this.#pressed >= PRESSED_LOOKS) {
+    if (there < most && this.#pressed >= PRESSED_LOOKS) {
       this.#idleSince = null;
       const why = waiting > 0 ? 'work waits for room' : 'no loop has time';
-      return { kind: 'start', count: this.#most - there, why };
+      return { kind: 'start', count: most - there, why };
     }
-    const enough = Math.min(this.#most, Math.max(1, Math.ceil(demand / FULL)));
+    const enough = Math.min(most, Math.max(1, Math.ceil(demand / FULL)));
     if (there < enough) {
       this.#idleSince = null;
       return {

@@ -142,6 +142,8 @@ export class Replicas {
     readonly events: ReplicaEvents;
     readonly log: Log;
     readonly threads: number;
+    /** How many are of use now: as many, or fewer. */
+    readonly most: () => number;
     readonly maxBlockMs: number;
     /** Somebody wants to see all of them from the beginning. */
     readonly allAtOnce: boolean;
@@ -157,7 +159,7 @@ export class Replicas {
     this.#load = options.allAtOnce
       ? null
       : new FollowLoad({
-          most: options.threads,
+          most: options.most,
           ready: () => this.#all,
           starting: () => this.#starting,
           waiting: options.waiting,

@@ -12,6 +12,9 @@
  *
  * The way is as long as the message: a megabyte that was parsed at home costs more to send than most handlers do with it. So
  * what sending takes is measured, and what is not worth that comes home at once, by trial or not.
+ *
+ * Where all loops take connections none has more time than another, and a message is worth it only for what would hold up the
+ * loop that it came to. Of what is shorter a few go away nevertheless, as it is seen only there what it costs in all.
  */
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
@@ -27,8 +30,12 @@ export interface Movable {
   /** Milliseconds of computing per run, as measured at home before its first wait. */
   cost: number;
   runs: number;
+  /** By the clock, all of these together. */
+  spentMs: number;
   /** How many of the last runs at home took long, older ones counting less. */
   long: number;
+  /** How many of the last runs anywhere held up a loop, likewise. */
+  heavy: number;
   /** So many more runs are to be measured by what they compute, not by the clock. */
   watched: number;
   /** Milliseconds of computing per run on other loops. */
@@ -36,6 +43,11 @@ export interface Movable {
   /** Since it was last tried or sent away: computing on replicas, and how many runs that was for. */
   trialMs: number;
   trialRuns: number;
+  /** How many have left for a trial, and when more of them may, if those have not come back. */
+  tried: number;
+  triedAt: number;
+  /** Runs at home that another loop would have had, if it had more time. */
+  even: number;
   /** What home hoped to be rid of when it last began to send it away. */
   worthMs: number;
   /** What making a message of it costs home, and how many of the last ones were not worth that, older ones counting less. */
@@ -51,9 +63,10 @@ const QUIET_MS = 5_000;
 const LONGEST_QUIET_MS = 300_000;
 
 export function makeMovable(id: string): Movable {
-  const none = { cost: 0, runs: 0, long: 0, watched: 0, costAway: 0, trialMs: 0, trialRuns: 0, quietUntil: 0 };
+  const none = { cost: 0, runs: 0, spentMs: 0, long: 0, heavy: 0, watched: 0, costAway: 0, quietUntil: 0, even: 0 };
   const sending = { worthMs: 0, sendMs: 0, sends: 0, dear: 0 };
-  return { id, mode: 'cheap', ...none, ...sending, quietMs: QUIET_MS };
+  const trying = { trialMs: 0, trialRuns: 0, tried: 0, triedAt: 0 };
+  return { id, mode: 'cheap', ...none, ...sending, ...trying, quietMs: QUIET_MS };
 }
 
 /** What one run of it will cost, as far as that is known. */
@@ -61,12 +74,22 @@ export function expectedMs({ cost, costAway }: Movable): number {
   return Math.max(cost, costAway);
 }
 
+/** What computes for so long holds up whoever else is served by the loop. */
+export const HEAVY_MS = 5;
+
+/** Once may be a pause of the machine. */
+export function isHeavy(movable: Movable): boolean {
+  return movable.mode === 'away' && movable.heavy >= 1.5 && expectedMs(movable) >= HEAVY_MS;
+}
+
 /** What a message there and back costs the two loops, roughly: below this nothing is won. */
 const HOP_MS = 0.3;
 /** Three times that much leaves no doubt. */
 const LONG_MS = HOP_MS * 3;
-/** The first runs also load and compile what they need: that much is more than that. */
-const LONG_AT_FIRST_MS = 2;
+/** The first runs also load and compile what they need: of one handler in all no more than that. */
+const COLD_RUNS_MS = 80;
+/** No handler's first run takes so long by that alone. */
+const LONG_AT_FIRST_MS = 20;
 const FIRST_RUNS = 3;
 /** A run that took long makes the next ones watched. */
 const WATCHED_RUNS = 16;
@@ -76,7 +99,13 @@ const LOOK_EVERY_MS = 100;
 const LOOKS = 10;
 const LOOKS_IF_MUCH = 2;
 const MUCH_MS = 2;
+/** All that a program loads and compiles while it answers for the first times takes so long on a slow machine. */
+const COLD_CODE_MS = 400;
 const TRIAL_RUNS = 20;
+/** What waits for long does not end a trial, and gives no reason to send all that comes meanwhile. */
+const TRIAL_MS = 1_000;
+/** Of what any loop could run as well as another, one in so many goes away, to see what it costs. */
+const SAMPLE = 64;
 /** Home makes the message and writes it, the replica reads it: about the same each. */
 const WAY_PER_SEND = 2;
 /** The first messages also find out what classes and names are on the other side; large ones cost more than that. */
@@ -87,6 +116,7 @@ const DEAR = 1.9;
 
 export class Scheduler {
   readonly #mode: 'auto' | 'eager';
+  readonly #isEven: () => boolean;
   readonly #now: () => number;
   readonly #utilisation: (before?: Utilisation) => Utilisation;
   readonly #cpuMs: () => number;
@@ -95,12 +125,16 @@ export class Scheduler {
   #seenMs = 0;
   #seenRuns = 0;
   #troubledLooks = 0;
+  /** Since the beginning: what was computed that no handler was seen to do. */
+  #allUnseenMs = 0;
   #isTroubled = false;
   /** For each run, at the last look. */
   #unseenMs = 0;
 
-  constructor(mode: 'auto' | 'eager', clock: Clock = CLOCK) {
+  /** `isEven`: all loops take connections, and none has more time than another. */
+  constructor(mode: 'auto' | 'eager', isEven: () => boolean, clock: Clock = CLOCK) {
     this.#mode = mode;
+    this.#isEven = isEven;
     this.#now = clock.now;
     this.#utilisation = clock.utilisation;
     this.#cpuMs = clock.cpuMs;
@@ -109,15 +143,32 @@ export class Scheduler {
 
   goesAway(movable: Movable): boolean {
     if (this.#mode === 'eager') return true;
-    if (movable.mode !== 'cheap') return true;
+    if (movable.mode === 'trial') return this.#mayTry(movable);
+    if (movable.mode === 'away') return !this.#isEven() || isHeavy(movable) || movable.even++ % SAMPLE === 0;
     if (!this.#hasUnseenWork() || this.#now() < movable.quietUntil) return false;
     this.#begin(movable, 'trial', this.#unseenMs);
     return true;
   }
 
+  #mayTry(movable: Movable): boolean {
+    // Where much is at stake home had better not have it meanwhile.
+    if (movable.tried < TRIAL_RUNS || movable.worthMs >= MUCH_MS) return true;
+    if (this.#now() - movable.triedAt < TRIAL_MS) return false;
+    movable.tried = movable.trialRuns;
+    return true;
+  }
+
+  /** It goes to another loop, at once or when there is room. */
+  leaves(movable: Movable): void {
+    if (movable.mode !== 'trial') return;
+    movable.tried++;
+    movable.triedAt = this.#now();
+  }
+
   #begin(movable: Movable, mode: 'trial' | 'away', worthMs: number): void {
     movable.mode = mode;
     movable.worthMs = worthMs;
+    movable.tried = 0;
     movable.sendMs = 0;
     movable.sends = 0;
     movable.dear = 0;
@@ -132,12 +183,15 @@ export class Scheduler {
     this.#seenMs += ms;
     this.#seenRuns++;
     movable.runs++;
+    movable.spentMs += clockMs;
     if (movable.watched > 0) movable.watched--;
     if (ms >= LONG_MS) movable.watched = WATCHED_RUNS;
     if (ms >= LONG_MS && computedMs === null) return;
     movable.cost += (ms - movable.cost) * (movable.runs < 8 ? 1 / movable.runs : 0.125);
     movable.long = movable.long * 0.95 + (ms >= LONG_MS ? 1 : 0);
+    movable.heavy = movable.heavy * 0.95 + (ms >= HEAVY_MS ? 1 : 0);
     if (movable.mode !== 'cheap' || movable.cost < LONG_MS || this.#now() < movable.quietUntil) return;
+    if (movable.spentMs < COLD_RUNS_MS) return;
     // Once may be a time in which memory was tidied up.
     if (movable.long >= 1.5 || (movable.runs <= FIRST_RUNS && ms >= LONG_AT_FIRST_MS)) {
       this.#begin(movable, 'away', movable.cost);
@@ -145,7 +199,7 @@ export class Scheduler {
   }
 
   watches(movable: Movable): boolean {
-    return movable.watched > 0 && movable.mode === 'cheap';
+    return movable.watched > 0 && movable.mode !== 'trial';
   }
 
   /** A message of it was made, which took home so long. As with runs, `computedMs` where `weighs` asked for it. */
@@ -173,12 +227,15 @@ export class Scheduler {
     // It was still under way when it was decided that it stays.
     if (this.#mode === 'auto' && movable.mode === 'cheap') return;
     movable.costAway += (ms - movable.costAway) * (movable.costAway === 0 ? 1 : 0.125);
+    movable.heavy = movable.heavy * 0.95 + (ms >= HEAVY_MS ? 1 : 0);
     movable.trialMs += ms;
     movable.trialRuns++;
     if (this.#mode === 'eager' || movable.trialRuns < TRIAL_RUNS) return;
     const cost = movable.trialMs / movable.trialRuns;
     movable.trialMs = 0;
     movable.trialRuns = 0;
+    // At home its first runs may have been its dearest.
+    movable.cost = Math.min(movable.cost, cost);
     if (cost >= HOP_MS + movable.sendMs * WAY_PER_SEND) {
       movable.mode = 'away';
       movable.quietMs = QUIET_MS;
@@ -190,7 +247,9 @@ export class Scheduler {
     movable.mode = 'cheap';
     movable.cost = 0;
     movable.runs = 0;
+    movable.spentMs = 0;
     movable.long = 0;
+    movable.heavy = 0;
     movable.costAway = 0;
     movable.trialMs = 0;
     movable.trialRuns = 0;
@@ -207,7 +266,9 @@ export class Scheduler {
     // A loop also looks busy while others have the processor.
     const computed = Math.min(active, cpuMs - this.#last.cpuMs);
     const unseen = (computed - this.#seenMs) / Math.max(1, this.#seenRuns);
-    this.#troubledLooks = utilization >= BUSY && unseen >= HOP_MS ? this.#troubledLooks + 1 : 0;
+    this.#allUnseenMs += Math.max(0, computed - this.#seenMs);
+    const isTroubled = utilization >= BUSY && unseen >= HOP_MS && this.#allUnseenMs >= COLD_CODE_MS;
+    this.#troubledLooks = isTroubled ? this.#troubledLooks + 1 : 0;
     this.#unseenMs = unseen;
     this.#isTroubled = this.#troubledLooks >= (unseen >= MUCH_MS ? LOOKS_IF_MUCH : LOOKS);
     this.#last = { at: now, utilisation: this.#utilisation(), cpuMs };

@@ -16,7 +16,7 @@ import type { RunId, ToReplica } from './messages.js';
 import { IncomingMessage, ServerResponse } from './node-http.js';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
-import { computedMs, makeMovable, type Scheduler } from './scheduler.js';
+import { computedMs, isHeavy, makeMovable, type Scheduler } from './scheduler.js';
 import { TurnMeter } from './turn-meter.js';
 import type { Code, Cuts, Make } from './types.js';
 import { CutWork, type FluxionState, HandlerWork, type Parts, sharedClock } from './work.js';
@@ -65,9 +65,9 @@ export class Stubs {
     return state;
   }
 
-  /** Some fluxion is known to compute for long. */
+  /** Some fluxion that may leave is known to hold up the loop that it runs on. */
   hasHeavy(): boolean {
-    for (const { movable } of this.#states.values()) if (movable.mode === 'away') return true;
+    for (const { movable, staysHome } of this.#states.values()) if (!staysHome && isHeavy(movable)) return true;
     return false;
   }
 

@@ -8,11 +8,9 @@ class Bench {
   starting: number[] = [];
   ready = 1;
   retired = 0;
-  readonly #count: ReplicaCount;
+  readonly #count = new ReplicaCount();
 
-  constructor(readonly most: number) {
-    this.#count = new ReplicaCount(most);
-  }
+  constructor(readonly most: number) {}
 
   /** `work` is for how many replicas there would be enough to do; home has as much as it can where `isHomeFull`. */
   pass(ms: number, work: number, isHomeFull = false): void {
@@ -22,6 +20,7 @@ class Bench {
       this.ready += up;
       const each = Math.min(1, work / this.ready);
       const decision = this.#count.look(this.time, {
+        most: this.most,
         home: isHomeFull ? 1 : 0.1,
         replicas: Array.from({ length: this.ready }, () => each),
         starting: this.starting.length,

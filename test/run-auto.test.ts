@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { type Movable, makeMovable, Scheduler } from '../runtime/scheduler.js';
+import { isHeavy, type Movable, makeMovable, Scheduler } from '../runtime/scheduler.js';
 import { fluxionOf, runsAway, ServedApp } from './support/served-app.js';
 
 // --- decisions, on a clock of the test's own ---------------------------------------------------------------------------
@@ -12,7 +12,8 @@ class Bench {
   /** What home takes to make a message. */
   sending = 0.02;
   readonly movable: Movable = makeMovable('handler');
-  readonly scheduler = new Scheduler('auto', {
+  isEven = false;
+  readonly scheduler = new Scheduler('auto', () => this.isEven, {
     now: () => this.time,
     cpuMs: () => this.active,
     utilisation: (before) => {
@@ -27,6 +28,7 @@ class Bench {
   request(ms: number, unseen = 0.05, idle = 0, computed = ms): 'home' | 'away' {
     this.time += idle;
     if (this.scheduler.goesAway(this.movable)) {
+      this.scheduler.leaves(this.movable);
       this.scheduler.sent(this.movable, this.sending, this.scheduler.weighs(this.movable) ? this.sending : null);
       this.scheduler.ranAway(this.movable, ms + Math.max(0, unseen - 0.05));
       this.time += 0.1 + this.sending;
@@ -54,10 +56,9 @@ test('what is heavy leaves after the first run or two', (t) => {
     new Bench().many(4, () => 50),
     ['home', 'home', 'away', 'away'],
   );
-  t.deepEqual(
-    new Bench().many(4, () => 3),
-    ['home', 'home', 'away', 'away'],
-  );
+  const short = new Bench();
+  t.is(away(short.many(20, () => 3)), 0, 'code that is new may take as long');
+  t.true(away(short.many(20, () => 3)) > 10);
 });
 
 test('what is light stays, however busy home is with it', (t) => {
@@ -80,7 +81,7 @@ test('what is heavy now and then leaves', (t) => {
 test('work behind a wait is found by a trial', (t) => {
   const bench = new Bench();
   const places = bench.many(1_000, () => 0.02, 5);
-  t.true(away(places) > 900);
+  t.true(away(places) > 850);
   t.is(bench.movable.mode, 'away');
 });
 
@@ -162,6 +163,47 @@ test('what was under way when it was decided that it stays changes nothing', (t)
   t.is(bench.movable.mode, 'cheap');
 });
 
+test('where little is at stake a trial is of a few runs, be there ever so many at once', (t) => {
+  const bench = new Bench();
+  const { scheduler } = bench;
+  const movable: Movable = { ...makeMovable('other'), mode: 'trial' };
+  const leaves = (): boolean => {
+    if (!scheduler.goesAway(movable)) return false;
+    scheduler.leaves(movable);
+    return true;
+  };
+  t.is(Array.from({ length: 500 }, leaves).filter(Boolean).length, 20);
+  bench.time += 1_500;
+  t.is(
+    Array.from({ length: 500 }, leaves).filter(Boolean).length,
+    20,
+    'those that do not come back are no reason to wait',
+  );
+  for (let n = 0; n < 20; n++) scheduler.ranAway(movable, 0.01);
+  t.is<string, string>(movable.mode, 'cheap');
+});
+
+test('where all loops take connections, only what would hold one up leaves', (t) => {
+  const bench = new Bench();
+  bench.many(100, () => 2);
+  t.is(bench.movable.mode, 'away');
+  bench.isEven = true;
+  t.true(away(bench.many(1_000, () => 2)) <= 20);
+  t.false(isHeavy(bench.movable));
+  bench.many(400, () => 12);
+  t.true(isHeavy(bench.movable));
+  t.is(away(bench.many(100, () => 12)), 100);
+});
+
+test('what was slow only at first is not heavy', (t) => {
+  const bench = new Bench();
+  bench.many(4, () => 30);
+  t.true(isHeavy(bench.movable));
+  bench.many(60, () => 1);
+  t.is(bench.movable.mode, 'away');
+  t.false(isHeavy(bench.movable));
+});
+
 // --- a real app --------------------------------------------------------------------------------------------------------
 
 const APP = `
@@ -197,12 +239,13 @@ test.serial('a heavy handler moves after its first runs, a light one never does'
   while (!isFull) await app.many(12, () => '/heavy');
   await full;
   await app.many(30, () => '/heavy');
-  await app.many(300, () => '/light');
+  // A trial, of which there may be one, is followed by a time without any.
+  for (let round = 0; round < 4; round++) await app.many(300, () => '/light');
   const report = await app.report();
   t.true(runsAway(report, 'get_heavy') >= 30);
   t.is(report.aside, null);
   t.true(Object.values(fluxionOf(report, 'get_heavy').runs).length >= 3, 'both replicas had some');
-  t.true(runsAway(report, 'get_light') <= 40, 'no more than trials');
+  t.true(runsAway(report, 'get_light') <= 400, 'no more than a trial');
 });
 
 test.serial('a handler that computes behind an await is found', async (t: ExecutionContext) => {

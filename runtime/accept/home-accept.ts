@@ -7,9 +7,9 @@
  */
 import type http from 'node:http';
 import type net from 'node:net';
-import os from 'node:os';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
+import cores from '../cores.cjs';
 import type { Log } from '../log.js';
 import type { Ending, ToHome } from '../messages.js';
 import type { Replica } from '../replicas.js';
@@ -23,7 +23,7 @@ import type { Begun } from './pipe-bytes.js';
 import { canBeSplit, isForUpgrades, isHttps, settingsOf } from './server-settings.js';
 import { isUntouched } from './untouched.js';
 
-const CORES = os.availableParallelism();
+const CORES = cores.cores();
 
 interface There {
   requests: number;

@@ -1,11 +1,12 @@
 /**
  * Decides which replicas accept connections themselves, and when.
  *
- *     all that a server calls may run anywhere ──> home has no time left ──> replicas ──> those that are as home is accept too
+ *     all that a server calls may run anywhere ──> there is more to do than one loop has time for ──> replicas that are as home is accept too
  *                                                    heavy handlers, a change of routes or settings, a module nobody read ──> home
  *
  * A handler that computes for long is better sent to a loop that has time than left where its connection happens to be, so
- * where there is one home accepts alone; unless all loops were asked for (`--accept every`).
+ * where there is one home accepts alone; unless all loops were asked for (`--accept every`). Home is one of the loops, and the only
+ * one whose code is warm: where it can serve all that comes there are as many others as there are other cores.
  */
 import type http from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -19,6 +20,7 @@ import type { ReadyReplica, Replica } from '../replicas.js';
 import type { AcceptReport } from '../report.js';
 import { type Able, findAble, findWhole, type Whole } from './able.js';
 import { countLayers, printOf } from './app-print.js';
+import { Hold } from './hold.js';
 import { HomeAccept } from './home-accept.js';
 import { LongRuns } from './long-runs.js';
 import { Meets, type Stay } from './meets.js';
@@ -41,6 +43,8 @@ export interface AcceptOptions {
   wanted(): void;
   /** A handler is known to compute for long. */
   hasHeavy(): boolean;
+  /** How many replicas take connections where home serves all that they serve as well. */
+  readonly most: number;
   /** It is being found out whether one does. */
   isTrying(): boolean;
 }
@@ -52,6 +56,8 @@ const LOOKS_UNTIL_WANTED = 2;
 const LOOKS = 5;
 /** A handler that computes for long is found out by its first runs, or by a trial, which is waited for, but not for ever. */
 const LOOKS_WITH_TRIAL = 25;
+/** At first: a handler whose code is new to a replica takes long there for some runs. */
+const HEAVY_HOLD_MS = 1_000;
 
 interface Served {
   readonly linked: LinkedServer;
@@ -76,9 +82,14 @@ export class AcceptPlan {
   /** Of these most is for home. */
   readonly #held = new Set<Served>();
   #utilisation = performance.eventLoopUtilization();
+  #lookedAt = performance.now();
+  /** Of each replica, for how long it had been busy at the last look. */
+  readonly #busyMs = new Map<Replica, number>();
   #busyLooks = 0;
-  /** Home has no time left. */
+  /** One loop has no time for all that there is to do. */
   #hasDecided = false;
+  /** A handler has been found that computes for long. */
+  readonly #heavy = new Hold(HEAVY_HOLD_MS);
   #isOver = false;
   #isLooking = false;
 
@@ -169,6 +180,7 @@ export class AcceptPlan {
   gone(replica: Replica): void {
     this.#able.delete(replica);
     this.#leaving.delete(replica);
+    this.#busyMs.delete(replica);
     for (const { accept } of this.#served) accept.gone(replica);
   }
 
@@ -195,9 +207,15 @@ export class AcceptPlan {
 
   // --- when ---------------------------------------------------------------------------------------------------------------
 
+  /** All loops take connections, home as well: none has more time than another. */
+  get isEven(): boolean {
+    return this.#options.mode === 'auto' && !this.#isOver && this.#served.some(({ accept }) => accept.takers > 0);
+  }
+
   #isOn(): boolean {
     if (this.#isOver) return false;
-    return this.#options.mode === 'every' || (this.#hasDecided && !this.#options.hasHeavy());
+    if (this.#options.mode === 'every') return true;
+    return this.#hasDecided && !this.#options.hasHeavy() && !this.#heavy.holds(performance.now());
   }
 
   #look(): void {
@@ -210,7 +228,10 @@ export class AcceptPlan {
     // Once on, it stays on: home has time again because others accept.
     if (!this.#hasDecided) this.#decide();
     if (this.#options.mode === 'auto' && this.#options.hasHeavy()) {
+      if (!this.isEven) return;
+      this.#heavy.begin(performance.now());
       for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('give-back');
+      this.#options.log.info('a handler computes for long: the main thread accepts alone for a while');
     } else if (this.#isOn()) {
       for (const served of this.#served) this.#mindShare(served);
       for (const { accept } of this.#served) accept.mindServer();
@@ -248,22 +269,39 @@ export class AcceptPlan {
   }
 
   #decide(): void {
-    const { utilization } = performance.eventLoopUtilization(this.#utilisation);
-    this.#utilisation = performance.eventLoopUtilization();
-    this.#busyLooks = utilization >= BUSY ? this.#busyLooks + 1 : 0;
+    this.#busyLooks = this.#demand() >= BUSY ? this.#busyLooks + 1 : 0;
     if (this.#busyLooks >= LOOKS_UNTIL_WANTED && this.#served.some(({ whole }) => whole !== null)) {
       this.#options.wanted();
     }
     this.#hasDecided = this.#busyLooks >= (this.#options.isTrying() ? LOOKS_WITH_TRIAL : LOOKS);
   }
 
+  /** How many loops there was work for since the last look. */
+  #demand(): number {
+    const { utilization } = performance.eventLoopUtilization(this.#utilisation);
+    this.#utilisation = performance.eventLoopUtilization();
+    const since = performance.now() - this.#lookedAt;
+    this.#lookedAt += since;
+    let demand = utilization;
+    for (const replica of this.#able.keys()) {
+      const busyMs = replica.thread.busyMs();
+      demand += Math.min(1, (busyMs - (this.#busyMs.get(replica) ?? busyMs)) / since);
+      this.#busyMs.set(replica, busyMs);
+    }
+    return demand;
+  }
+
   #turnOn(): void {
     this.#options.wanted();
+    const taking = new Map<Served, number>();
     for (const [replica, able] of this.#able) {
       if (this.#leaving.has(replica)) continue;
       for (const [served, { root, stays }] of able) {
         const { accept } = served;
         if (this.#held.has(served)) continue;
+        const others = taking.get(served) ?? 0;
+        if (this.#options.mode === 'auto' && stays.length === 0 && others >= this.#options.most) continue;
+        taking.set(served, others + 1);
         accept.turnOn(replica, root, stays).catch((error: unknown) => {
           this.#options.log.info(`${replica.id} cannot accept connections: ${String(error)}`);
         });

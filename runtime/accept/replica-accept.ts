@@ -4,7 +4,6 @@
  */
 import type http from 'node:http';
 import type net from 'node:net';
-import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 import fastPath from '../fast-path/born-as-express.cjs';
 import type { Handler, Stacks } from '../link/routers.js';
@@ -14,7 +13,7 @@ import { connectTo, idleConnections, Waiting } from './connections.js';
 import { FarRequests } from './far-requests.js';
 import { Gate, type GateOptions } from './gate.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
-import { LONG_MS } from './long-runs.js';
+import { LongCount } from './long-runs.js';
 import { Meets, type Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
 import type { SecureSettings } from './secure-settings.js';
@@ -58,15 +57,12 @@ export class ReplicaAccept {
     const server = serverWith(settings);
     const tell: Tell = (state) => this.#options.send({ kind: 'accepts', home, ...state });
     const accepting = new Accepting(server, fd, open, tell);
-    let begun = 0;
     const begins = (): void => {
       this.#options.begins();
       accepting.requests++;
-      begun = performance.now();
+      accepting.long.begins();
     };
-    const ends = (): void => {
-      if (performance.now() - begun >= LONG_MS) accepting.long++;
-    };
+    const ends = (): void => accepting.long.ends();
     for (const each of [begins, ends]) fastPath.isHarmless(each);
     server.on('request', begins);
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
@@ -163,8 +159,7 @@ type Tell = (state: {
 
 class Accepting {
   requests = 0;
-  /** Of these, how many held the loop up. */
-  long = 0;
+  readonly long = new LongCount();
   readonly #server: http.Server;
   readonly #port: HandlePort;
   readonly #open: Int32Array;
@@ -316,7 +311,7 @@ class Accepting {
   /** Whoever asks is told; without being asked only what is new. */
   tell(isOver: boolean, ask: number | null): void {
     this.#server.getConnections((_error, connections) => {
-      const state = { requests: this.requests, long: this.long, connections: connections ?? 0, isOver };
+      const state = { requests: this.requests, long: this.long.count, connections: connections ?? 0, isOver };
       const told = JSON.stringify(state);
       if (ask === null && told === this.#told) return;
       this.#told = told;

@@ -64,7 +64,8 @@ export class ServedApp {
   port = 0;
   stdout = '';
   stderr = '';
-  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
+  /** An idle connection is given up before the server does so: a request may be on its way there then. */
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 64, timeout: 3_000 });
   #heard: (() => void)[] = [];
   /** And all that it has said has been heard. */
   #hasEnded = false;
