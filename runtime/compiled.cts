@@ -81,13 +81,16 @@ function version(compiler: string): string {
 
 // --- compiling ------------------------------------------------------------------------------------------------------
 
-/** An app that nobody can compile in this time starts without. */
-const LONGEST_MS = 20_000;
+/** An app that needs more of the processor's time than that to be compiled starts without. */
+const MOST_CPU_MS = 20_000;
+/** Nor does it wait for longer, where others have the processor; the next start may have more luck. */
+const LONGEST_MS = 45_000;
 /** Then it is not tried again for a while: waiting at each start would be worse. */
 const QUIET_MS = 60 * 60 * 1000;
 
 const BAD_CONFIGURATION = 2;
 const APP_IS_WRONG = 3;
+const TOOK_TOO_LONG = 75;
 
 /** Gives why there is nothing. */
 function compile(source: Source, keyFolder: string, options: RunOptions, compiler: string): string | null {
@@ -95,7 +98,7 @@ function compile(source: Source, keyFolder: string, options: RunOptions, compile
   const childProcess: typeof import('node:child_process') = require('node:child_process');
   const begun = Date.now();
   const folder = cache.newFolder(keyFolder);
-  const words = [compiler, source.kind, source.file, folder, ...(options.config === null ? [] : [options.config])];
+  const words = [compiler, source.kind, source.file, folder, options.config ?? '', '', String(MOST_CPU_MS)];
   const { status, signal, stderr, error } = childProcess.spawnSync(process.execPath, words, {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: plainEnv(),
@@ -111,9 +114,11 @@ function compile(source: Source, keyFolder: string, options: RunOptions, compile
   say('debug', `the compiler said:\n${stderr}`, options.logLevel);
   if (status === APP_IS_WRONG) return `it cannot be compiled; "fluxion compile ${source.file}" says why`;
   const late = error !== undefined && 'code' in error && error.code === 'ETIMEDOUT';
-  const why = late
-    ? `compiling took longer than ${LONGEST_MS / 1000} s`
-    : `the compiler ended with ${signal ?? status}`;
+  if (late) return `compiling took longer than ${LONGEST_MS / 1000} s`;
+  const why =
+    status === TOOK_TOO_LONG
+      ? `compiling took more than ${MOST_CPU_MS / 1000} s of the processor's time`
+      : `the compiler ended with ${signal ?? status}`;
   if (source.kind === 'entry') keepFailure(source, folder, begun);
   return why;
 }

@@ -18,6 +18,8 @@ export interface Thread {
   busy(): number;
   /** The same in milliseconds, since it began. */
   busyMs(): number;
+  /** For so long it waited for something to happen. A thread that waits for the processor does not. */
+  idleMs(): number;
   /** Ends the thread, whatever it is doing; its port is closed when it has ended. */
   terminate(): void;
   /** Ends it for good: another one that starts has to be made. */
@@ -71,6 +73,7 @@ export class ThreadPool {
       started,
       busy: () => use()?.utilization ?? 0,
       busyMs: () => use()?.active ?? 0,
+      idleMs: () => use()?.idle ?? 0,
       terminate: () => {
         if (worker === null) stop.abort();
         else void worker.terminate();

@@ -15,12 +15,14 @@ import type { Thread, ThreadPool } from './pool.js';
 import type { Target } from './scheduler.js';
 import { packMessage, unpackMessage } from './wire.js';
 
-const { setInterval, setTimeout } = timers;
+const { setInterval, clearInterval, setTimeout } = timers;
 
 const WINDOW = 4096;
 const ACK_EVERY = 64;
-/** Start-up that waits for longer waits for something that the firewall keeps from it. */
+/** Start-up that waits for longer waits for something that the firewall keeps from it. What computes for longer will not come to an end. */
 const START_MS = 20_000;
+const LONGEST_START_MS = 180_000;
+const LOOK_AT_START_MS = 500;
 /** In a row; a replica that ends by itself soon after its start counts as one that did not start. */
 const MOST_FAILED_STARTS = 3;
 const SOON_MS = 2_000;
@@ -203,7 +205,7 @@ export class Replicas {
     const [pool, setup] = await Promise.all([this.#pool(), this.#setup()]);
     if (this.#isOver) return;
     const connects = this.#connects;
-    let failed = 'its thread ended while the app was being started in it';
+    let failed = 'its thread has ended';
     const thread = pool.start({ ...setup, id, connects }, ({ code, message }) => {
       failed = message;
       // Its own errors it tells of by itself.
@@ -224,18 +226,23 @@ export class Replicas {
       },
       took: () => this.#events.took(replica),
       closed: () => {
-        clearTimeout(timer);
-        if (replica.hasStarted) this.#gone(replica);
+        clearInterval(timer);
+        if (replica.hasStarted) this.#gone(replica, replica.isRetired ? 'nothing was left there' : failed);
         else this.#startFailed(replica, failed);
       },
       ...(this.#events.weigh === null ? {} : { weigh: this.#events.weigh }),
     });
     const replica = new Replica(id, thread, channel);
-    const timer = setTimeout(() => {
-      if (replica.hasStarted) return;
-      failed = `its start-up was not over after ${START_MS / 1000} seconds`;
+    let waitedMs = 0;
+    const timer = setInterval(() => {
+      if (replica.hasStarted) return clearInterval(timer);
+      waitedMs += LOOK_AT_START_MS;
+      const most = thread.idleMs() >= START_MS ? START_MS : LONGEST_START_MS;
+      if (waitedMs < most) return;
+      clearInterval(timer);
+      failed = `its start-up was not over after ${most / 1000} seconds`;
       thread.terminate();
-    }, START_MS);
+    }, LOOK_AT_START_MS);
     timer.unref();
     thread.started.catch((error: unknown) => {
       failed = error instanceof Error ? error.message : String(error);
@@ -296,7 +303,8 @@ export class Replicas {
     if (this.#all.length === 0 && this.#linking === 0) void this.#pool().then((pool) => pool.close());
   }
 
-  #gone(replica: Replica): void {
+  #gone(replica: Replica, why: string): void {
+    this.#log.debug(`${replica.id} has ended: ${why}`);
     replica.isReady = false;
     replica.isEnding = true;
     this.#all = this.#all.filter((each) => each !== replica);
