@@ -43,7 +43,7 @@ Flags, before the entry; each can be given as an environment variable of its nam
   --config <file>       configuration to use, instead of fluxion.config.js beside package.json
   --record <file>       write the requests that come to this file, for "fluxion verify"
   --report <file>       on exit, and on SIGUSR2, write what ran where and what it cost, as JSON
-  --accept <who>        auto: threads take connections too when the main thread has no time left, and ask it for what
+  --accept <who>        auto: threads take connections too when there is more to do than one has time for, and ask it for what
                         has to run there; every: from the beginning; home: the main thread takes all
   --no-fast-path        requests and responses begin as Node makes them, and Express answers by all of its steps
   --sanitize            look after each request whether what was proven of the app still holds, and say so if not: for

@@ -329,7 +329,7 @@ class Engine {
       setup: () => this.#setup(),
       log: this.#log,
       threads,
-      most: () => (this.#accept?.isEven === true ? Math.min(threads, this.#mostTakers()) : threads),
+      most: () => Math.min(threads, this.#accept?.enough ?? threads),
       maxBlockMs: options.maxBlockMs,
       allAtOnce: options.placement === 'eager' || options.accept === 'every',
       waiting: () => this.#dispatcher.waiting,

@@ -212,6 +212,13 @@ export class AcceptPlan {
     return this.#options.mode === 'auto' && !this.#isOver && this.#served.some(({ accept }) => accept.takers > 0);
   }
 
+  /** How many replicas are of use, as long as what they would do is to serve connections beside home. */
+  get enough(): number {
+    const areBeside = this.#served.some(({ whole }) => whole !== null && whole.stays.size === 0);
+    const serve = areBeside && this.#options.mode === 'auto' && !this.#isOver && !this.#options.hasHeavy();
+    return serve ? this.#options.most : Number.POSITIVE_INFINITY;
+  }
+
   #isOn(): boolean {
     if (this.#isOver) return false;
     if (this.#options.mode === 'every') return true;
