@@ -260,6 +260,25 @@ test.serial('a handler that computes behind an await is found', async (t: Execut
   t.true(runsAway(report, 'get_behind') >= 40);
 });
 
+test.serial('what takes a millisecond or two is served by all loops once one has no time for it', async (t) => {
+  const text = `
+const express = require('express');
+const app = express();
+app.get('/page/:n', (req, res) => {
+  const end = performance.now() + 1.5;
+  while (performance.now() < end);
+  res.send('page ' + req.params.n);
+});
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+  const app = await ServedApp.serve(t, { 'app.js': text }, AUTO);
+  let isOn = false;
+  const on = app.says(/replica-\d+ accepts connections/).then(() => (isOn = true));
+  while (!isOn) await app.many(100, (n) => `/page/${n}`);
+  await on;
+  for (const [n, { text }] of (await app.many(200, (n) => `/page/${n}`)).entries()) t.is(text, `page ${n}`);
+});
+
 test.serial('an app with nothing heavy starts no thread', async (t) => {
   // A crowd would be served by several loops, however light what it asks is.
   const app = await ServedApp.serve(t, { 'app.js': APP }, { ...AUTO, flags: [...AUTO.flags, '--accept', 'home'] });
