@@ -78,9 +78,11 @@ function readCosts(file: string): ReadonlyMap<string, number> {
 async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: string): Promise<Outcome> {
   const { program, diagnostics } = await compileEntry(command, cwd, false);
   const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
+  const { placeForRun } = await import('../flx/emit/place-for-run.js');
   const link = command.live ? await (await import('./link-app.js')).linkApp(command, cwd) : null;
   const costs = command.costs === null ? null : readCosts(command.costs);
-  const text = command.json ? printExplainJson(program, link, costs) : printExplain(program, link, costs);
+  const placed = placeForRun(program);
+  const text = command.json ? printExplainJson(placed, link, costs) : printExplain(placed, link, costs);
   return { pieces: [withNewline(text)], diagnostics };
 }
 

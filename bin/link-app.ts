@@ -12,7 +12,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { liveFailed } from '../diagnostics/catalogue.js';
-import type { LinkReport } from '../flx/link-report.js';
+import type { LinkReport, LiveReport } from '../flx/link-report.js';
 
 export interface AppToLink {
   readonly entry: string;
@@ -28,7 +28,7 @@ const WAIT_MS = 60_000;
 const LOOK_MS = 50;
 const END_MS = 5_000;
 
-export async function linkApp(app: AppToLink, cwd: string): Promise<LinkReport> {
+export async function linkApp(app: AppToLink, cwd: string): Promise<LiveReport> {
   const folder = mkdtempSync(join(tmpdir(), 'fluxion-live-'));
   try {
     return await linkIn(folder, app, cwd);
@@ -37,9 +37,20 @@ export async function linkApp(app: AppToLink, cwd: string): Promise<LinkReport> 
   }
 }
 
-async function linkIn(folder: string, { entry, args, config }: AppToLink, cwd: string): Promise<LinkReport> {
+async function linkIn(folder: string, { entry, args, config }: AppToLink, cwd: string): Promise<LiveReport> {
   const file = join(folder, 'report.json');
-  const flags = ['--placement', 'eager', '--threads', '1', '--log-level', 'silent', '--report', file];
+  const flags = [
+    '--placement',
+    'eager',
+    '--threads',
+    '1',
+    '--accept',
+    'every',
+    '--log-level',
+    'silent',
+    '--report',
+    file,
+  ];
   if (config !== null) flags.push('--config', config);
   const { NODE_OPTIONS: options = '', ...env } = process.env;
   const child = spawn(process.execPath, [COMMAND, 'run', ...flags, entry, ...args], {
@@ -79,11 +90,19 @@ async function linkIn(folder: string, { entry, args, config }: AppToLink, cwd: s
 /** The end of what the app says before it fails. */
 const MOST_SAID = 2_000;
 
+interface WrittenReport {
+  readonly link: LinkReport | null;
+  readonly aside: string | null;
+  readonly accept: readonly { readonly alone: string | null }[];
+}
+
 /** Null until it is done. */
-function readLink(file: string): LinkReport | null {
+function readLink(file: string): LiveReport | null {
   try {
-    const { link }: { readonly link: LinkReport | null } = JSON.parse(readFileSync(file, 'utf8'));
-    return link?.isDone === true ? link : null;
+    const { link, aside, accept }: WrittenReport = JSON.parse(readFileSync(file, 'utf8'));
+    // Where the program is why nothing leaves, the explanation has it in full.
+    const other = aside?.startsWith('nothing ') ? null : aside;
+    return link?.isDone === true ? { ...link, aside: other, alone: accept.map(({ alone }) => alone) } : null;
   } catch {
     return null;
   }

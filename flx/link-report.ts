@@ -32,3 +32,11 @@ export interface LinkedClosure {
   /** The routes that it handles, as the routers have them: `GET /sum/:n`. */
   readonly labels: readonly string[];
 }
+
+/** What `fluxion explain --live` reads of a report. */
+export interface LiveReport extends LinkReport {
+  /** Why nothing is gained from other threads; null where something is, or may be. */
+  readonly aside: string | null;
+  /** Why the main thread takes all connections of a server itself; null where threads may take some. */
+  readonly alone: readonly (string | null)[];
+}

@@ -42,6 +42,8 @@ const { setInterval } = timers;
 export interface EngineContext {
   /** Null where nothing may move: there is only something to report then. */
   readonly prepared: { readonly folder: string; readonly cwd: string; readonly manifest: StartManifest } | null;
+  /** A program of which nothing may move: only for the report. */
+  readonly known: EngineContext['prepared'];
   /** Why nothing is to be gained from other threads, as far as that was known before the app began. */
   readonly aside: string | null;
   readonly options: RunOptions;
@@ -103,7 +105,8 @@ class Engine {
       options.placement === 'eager' ? 'eager' : 'auto',
       () => this.#accept?.isEven ?? false,
     );
-    const manifests = prepared === null ? null : { start: prepared.manifest, link: readLink(prepared.folder) };
+    const known = prepared ?? context.known;
+    const manifests = known === null ? null : { start: known.manifest, link: readLink(known.folder) };
     const linker = new Linker({ manifests, makes: loop.makes, log: this.#log });
     this.#linker = linker;
     this.#dispatcher = new Dispatcher({
@@ -132,7 +135,7 @@ class Engine {
       holds: () => this.#holds(),
       holdsFor: (fn) => this.#holdsFor(fn),
     });
-    this.#accept = this.#planAccept(manifests);
+    this.#accept = this.#planAccept(prepared === null ? null : manifests);
     const report =
       options.report === null ? null : new Report(options.report, this.#counts, () => this.#state(), this.#log);
     this.#report = report;

@@ -114,7 +114,9 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   const recorder = prepared === null ? null : recording.record();
   const env = { ...process.env };
   const late = runOptions.report === null ? null : reportWithoutServer(runOptions.report, aside);
-  engine.loadWhenOfUse({ prepared, aside, options: runOptions, loop, recorder, env }, () => {
+  // Where the compiler failed there are no modules, and nothing is known.
+  const known = given !== null && !given.manifest.movable && given.manifest.modules.length > 0 ? given : null;
+  engine.loadWhenOfUse({ prepared, known, aside, options: runOptions, loop, recorder, env }, () => {
     late?.();
     // What it has loaded of ours the app need not see.
     home.forgetFiles(ownFiles());

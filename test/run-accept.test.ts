@@ -105,7 +105,7 @@ test('middleware that is given functions of the app, or remembers, is for the ma
     { 'app.js': BEGIN + text + END },
     { flags: [...FLAGS, '--placement', 'eager'], replicas: 2 },
   );
-  await app.says(/the main thread accepts alone, as "jsonParser" has to run there/);
+  await app.says(/the main thread accepts alone, as "jsonParser" \(.*\) has to run there/);
   t.is((await app.get('/')).text, '1');
   t.false(app.stderr.includes('accepts connections'));
 

@@ -241,7 +241,8 @@ test('explain --live: what the routers of the running app hold', (t) => {
   );
   t.deepEqual(placements, { 'GET /free': 'replicated', 'GET /waits': 'home', 'GET /more': 'home' });
   const free = { byRoutes: 0.5, byTime: null };
-  t.deepEqual({ ...found, others: found.others.length }, { handlers: 3, own: 2, moving: 1, others: 1, free });
+  const expected = { handlers: 3, own: 2, moving: 1, others: 1, aside: null, alone: [null], free };
+  t.deepEqual({ ...found, others: found.others.length }, expected);
   const measured = [
     { id: 'get_free', cpuMs: 30 },
     { id: 'get_waits', cpuMs: 10 },
@@ -251,6 +252,21 @@ test('explain --live: what the routers of the running app hold', (t) => {
   t.true(stdout.includes('in a replica \\"waiting\\" is not what it is here'));
   t.true(stdout.includes('no router of the running app calls it'));
   t.is(JSON.parse(live('app.js', '--', 'more').stdout).live.moving, 2);
+});
+
+test('explain --live of an app in which nothing may move says why', (t) => {
+  const folder = programFolder(t, {
+    'app.js': `${BEGIN}
+      let hits = 0;
+      app.get('/hits', (req, res) => { res.json((hits += 1)); });
+      ${END}`,
+  });
+  const { stdout } = spawnSync(process.execPath, [cliPath, 'explain', '--live', 'app.js'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  t.regex(stdout, /1 function in its routers, 1 of them the app’s own; 0 can run on every loop/);
+  t.regex(stdout, /GET \/hits +group[\s\S]*"hits" is written/);
 });
 
 test('explain --live of an app that does not listen', (t) => {

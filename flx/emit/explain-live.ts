@@ -1,18 +1,19 @@
 /**
- * Reads: a FluxionProgram, and what the linker found in the running app.
+ * Reads: a FluxionProgram as `placeForRun` gives it, and what the linker found in the running app.
  * Gives: the program with the linker's placements and reasons, where it has the last word: handlers of requests. A function
  *        that the running app has made several times is as many handlers.
  */
 import { staysLinked } from '../../diagnostics/catalogue.js';
 import type { LinkedClosure, LinkedFluxion, LinkReport } from '../link-report.js';
 import type { Fluxion, FluxionId, FluxionProgram, StreamFact } from '../program.js';
+import { withoutOpen } from './place-for-run.js';
 
 export function withLinked(program: FluxionProgram, { fluxions }: LinkReport): FluxionProgram {
   const linked = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
   const closures = groupClosures(fluxions);
   return {
     ...program,
-    fluxions: program.fluxions.flatMap((fluxion) => {
+    fluxions: program.fluxions.map(withoutOpen).flatMap((fluxion) => {
       const streams = fluxion.streams.flatMap((stream) => streamsToClosures(stream, closures));
       const is = { ...fluxion, streams };
       const all = closures.get(fluxion.id);
@@ -54,8 +55,9 @@ function asClosure(fluxion: Fluxion, { id, moves, reasons }: ClosureOf): Fluxion
 }
 
 function asLinked(fluxion: Fluxion, linked: LinkedFluxion | undefined): Fluxion {
+  // What `fluxion run` keeps home anyway has its reason.
   if (linked === undefined || fluxion.placement !== 'replicated') return fluxion;
-  const reasons = [...fluxion.reasons, ...reasonsOf(fluxion, linked.reasons)];
+  const reasons = reasonsOf(fluxion, linked.reasons);
   return { ...fluxion, placement: linked.moves ? 'replicated' : 'home', reasons };
 }
 

@@ -5,7 +5,7 @@
  * An obstacle that is met a few times is told where it is met. One that is met more often is told once, further down,
  * under the mark by which the steps refer to it: a group's tag, or a number.
  */
-import type { LinkReport } from '../link-report.js';
+import type { LiveReport } from '../link-report.js';
 import type { FluxionId, Place, Reason, Unresolved } from '../program.js';
 import { BLANK, type Line, renderLines, row, text } from './explain-lines.js';
 import type { Chain, ChainCount, Explanation, Group, Step } from './explain-model.js';
@@ -14,7 +14,7 @@ import type { FreeShare } from './free-share.js';
 
 /** What the running app says. */
 export interface Live {
-  readonly link: LinkReport;
+  readonly link: LiveReport;
   readonly free: FreeShare;
 }
 
@@ -49,19 +49,24 @@ function summaryLines({ entry, summary, routes, chains, unresolved }: Explanatio
   if (summary.middleware.total > 0) lines.push(text(countText(summary.middleware, 'middleware chain')));
   if (unresolved.length > 0) lines.push(text(`${plural(unresolved.length, 'rupture point')} unresolved`));
   if (live !== null) lines.push(...liveLines(live.link), ...freeLines(live.free));
-  if (routes.length + chains.length > 0) lines.push(BLANK, ...LEGEND);
+  if (routes.length + chains.length > 0) lines.push(BLANK, ...LEGEND, ...(replicated > 0 ? GAIN : []));
   return lines;
 }
 
-function liveLines({ handlers, own, moving, others }: LinkReport): Line[] {
+function liveLines({ handlers, own, moving, others, aside, alone }: LiveReport): Line[] {
   const all = `${plural(handlers, 'function')} in its routers, ${own} of them the app’s own`;
   const lines = [text(`as the running app is: ${all}; ${moving} can run on every loop`)];
+  if (moving === 0 && aside !== null) lines.push(text(`nothing leaves the main loop: ${aside}`));
   if (others.length > 0)
     lines.push(
       text(
         `on the main loop, as they are of packages or could not be followed: ${shortenTo(others.join(', '), MOST_OTHERS)}`,
       ),
     );
+  for (const why of moving === 0 ? [] : new Set(alone)) {
+    if (why === null) lines.push(text('connections: other loops take some when the main one has no time left'));
+    else lines.push(text(`connections: the main loop takes them all, as ${why}`));
+  }
   return lines;
 }
 
@@ -81,6 +86,11 @@ const MOST_OTHERS = 600;
 const LEGEND: readonly Line[] = [
   text('replicated: on any loop; group: on the one loop of its group; home: on the main loop'),
   text('>> called again and again from outside; -> goes on with one flow, once'),
+];
+
+/** The scheduler decides that while the app runs. */
+const GAIN: readonly Line[] = [
+  text('what is replicated leaves the main loop once it is seen to cost more than a message does (0.3 ms)'),
 ];
 
 function countText({ total, replicated, partly, bound }: ChainCount, what: string): string {

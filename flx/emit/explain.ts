@@ -1,8 +1,8 @@
 /**
- * Reads: a FluxionProgram.
+ * Reads: a FluxionProgram, as `placeForRun` gives it.
  * Gives: what `fluxion explain` prints, as text for people and as data; docs/json.md describes the latter.
  */
-import type { LinkReport } from '../link-report.js';
+import type { LiveReport } from '../link-report.js';
 import type { FluxionProgram } from '../program.js';
 import { withLinked } from './explain-live.js';
 import { type Chain, type Explanation, explain, type Group, type Step, type StepCut } from './explain-model.js';
@@ -13,7 +13,7 @@ import { jsonText, placeJson, reasonJson, unresolvedJson, variableJson } from '.
 /** Of the running app, where it was looked at; with what its fluxions cost, where that was measured. */
 export function printExplain(
   program: FluxionProgram,
-  link: LinkReport | null = null,
+  link: LiveReport | null = null,
   costs: Costs | null = null,
 ): string {
   const linked = link === null ? program : withLinked(program, link);
@@ -23,7 +23,7 @@ export function printExplain(
 
 export function printExplainJson(
   program: FluxionProgram,
-  link: LinkReport | null = null,
+  link: LiveReport | null = null,
   costs: Costs | null = null,
 ): string {
   const linked = link === null ? program : withLinked(program, link);
@@ -40,8 +40,8 @@ export function printExplainJson(
   });
 }
 
-function liveJson({ handlers, own, moving, others }: LinkReport, free: FreeShare) {
-  return { handlers, own, moving, others, free };
+function liveJson({ handlers, own, moving, others, aside, alone }: LiveReport, free: FreeShare) {
+  return { handlers, own, moving, others, aside: moving === 0 ? aside : null, alone, free };
 }
 
 function summaryJson({ summary, groups, unresolved }: Explanation) {

@@ -7,13 +7,10 @@ import { relative, resolve, sep } from 'node:path';
 import type { Lift, LiftedFunction } from '../live-facts.js';
 import type { Fluxion, FluxionId, FluxionProgram, LinkFacts, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
-import { findBringing } from './check-brought.js';
 import { sentVariables } from './check-cuts.js';
-import { findHeldBack } from './check-held.js';
-import { findGoingOn } from './check-next.js';
-import { findOvertaking } from './check-order.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
 import { listTouches } from './list-touches.js';
+import { findMovable, findWhole, findWhys } from './may-leave.js';
 
 /** A program that is run from its text: what is on disk under the names of its modules is not what is meant. */
 export interface Given {
@@ -101,19 +98,6 @@ export function emitLift(program: FluxionProgram): Lift {
   };
 }
 
-interface Whys {
-  /** What keeps fluxions home that are replicated otherwise. */
-  readonly whys: ReadonlyMap<FluxionId, string>;
-  /** Those of them that may be served by no other loop either. */
-  readonly bound: ReadonlyMap<FluxionId, string>;
-}
-
-function findWhys(program: FluxionProgram): Whys {
-  const goingOn = [...findGoingOn(program)].map((id) => [id, GOES_ON] as const);
-  const bound = new Map([...findOvertaking(program), ...findHeldBack(program)]);
-  return { bound, whys: new Map([...findBringing(program), ...goingOn, ...bound]) };
-}
-
 function describeLifted(program: FluxionProgram): (fluxion: Fluxion) => LiftedFunction {
   const { whys } = findWhys(program);
   // Cuts are those of the program that runs, which are made for other parts.
@@ -128,8 +112,6 @@ function describeLifted(program: FluxionProgram): (fluxion: Fluxion) => LiftedFu
     return { at, movable: isMovable, reasons: said, connects: connectsOf(id) };
   };
 }
-
-const GOES_ON = 'it goes on after it has called "next"';
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -163,49 +145,6 @@ function findChanging({ variables, link }: FluxionProgram): Record<ModuleId, str
     if (writes.length > 0 && !once.has(`${module} ${name}`)) changing[module] = [...(changing[module] ?? []), name];
   }
   return changing;
-}
-
-/**
- * A fluxion may leave home if it is free and so is all that goes on behind it in place: what has to be elsewhere must be
- * behind a cut that was really made, wherever it is reached from.
- */
-function findMovable(
-  program: FluxionProgram,
-  made: ReadonlySet<FluxionId>,
-  whys: ReadonlyMap<FluxionId, string>,
-): ReadonlySet<FluxionId> {
-  const byId = new Map(program.fluxions.map((fluxion) => [fluxion.id, fluxion]));
-  const uncut = new Set(program.uncut);
-  const free = program.fluxions.filter(({ id, placement }) => placement === 'replicated' && !whys.has(id));
-  return closed(free, (dest, movable) =>
-    byId.get(dest)?.placement === 'replicated' ? movable.has(dest) : made.has(dest) && !uncut.has(dest),
-  );
-}
-
-/** Where a request is on one loop from its beginning to its end, code behind `next()` is where it belongs. */
-function findWhole({ fluxions }: FluxionProgram, bound: ReadonlyMap<FluxionId, string>): ReadonlySet<FluxionId> {
-  return closed(
-    fluxions.filter(({ id, placement }) => placement === 'replicated' && !bound.has(id)),
-    (dest, whole) => whole.has(dest),
-  );
-}
-
-/** Those of `all` behind which there are only such as `mayFollow` allows. */
-function closed(
-  all: readonly Fluxion[],
-  mayFollow: (dest: FluxionId, rest: ReadonlySet<FluxionId>) => boolean,
-): ReadonlySet<FluxionId> {
-  const byId = new Map(all.map((fluxion) => [fluxion.id, fluxion]));
-  const rest = new Set(byId.keys());
-  for (let changed = true; changed; ) {
-    changed = false;
-    for (const id of rest) {
-      if (byId.get(id)?.streams.every(({ dest }) => dest.every((each) => mayFollow(each, rest)))) continue;
-      rest.delete(id);
-      changed = true;
-    }
-  }
-  return rest;
 }
 
 /** Those of whose runs something is made of the result: a callback's is nobody's. */

@@ -6,7 +6,7 @@
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import { findDifference, makeReach, type Reached } from '../link/compare.js';
 import { frontPrefix } from '../link/fronts.js';
-import type { LinkedServer, LinkedSlot } from '../link/link-home.js';
+import { type LinkedServer, type LinkedSlot, slotText } from '../link/link-home.js';
 import { remoteKey } from '../link/pair.js';
 import { Reflector } from '../link/reflect.js';
 import { WholeReach } from '../link/whole.js';
@@ -57,7 +57,7 @@ function whyNobodyElse(linked: LinkedServer, stays: Whole['stays'], link: LinkMa
   const isEverywhere = ([{ path }, prefix]: readonly [LinkedSlot, string | null]): boolean =>
     !hasOther || new Meets(linked, [{ path, prefix }]).isAlways;
   const [everywhere] = [...stays].find(isEverywhere) ?? [];
-  if (everywhere !== undefined) return `"${everywhere.fn.name}" has to run there`;
+  if (everywhere !== undefined) return `${slotText(everywhere)} has to run there`;
   if (link.touches.routing !== null) return `${link.touches.routing} may change where a request goes`;
   if (link.touches.connections !== null) return `${link.touches.connections} takes hold of connections`;
   return null;

@@ -39,3 +39,12 @@ export function linkServer(
   });
   return { root, slots: linked, things };
 }
+
+/** What it is called where people read it: many functions have no name. */
+export function slotText({ fluxion, fn, place }: LinkedSlot): string {
+  if (fluxion !== null) return `"${fluxion.id}" (${fluxion.module}:${fluxion.line})`;
+  const name = fn.name === '' ? 'a function' : `"${fn.name}"`;
+  if (place === null) return name;
+  const file = /node_modules[\\/](.*)$/.exec(place.url)?.[1] ?? place.url.replace(/^.*[\\/]/, '');
+  return `${name} (${file}:${place.line})`;
+}

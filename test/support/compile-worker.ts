@@ -11,6 +11,7 @@ import type { Diagnostic } from '../../diagnostics/types.js';
 import { printDot } from '../../flx/emit/dot.js';
 import { printExplain } from '../../flx/emit/explain.js';
 import { printJson } from '../../flx/emit/json.js';
+import { placeForRun } from '../../flx/emit/place-for-run.js';
 import { normaliseCode } from '../../flx/layout-code.js';
 import { parseFlx } from '../../flx/parse.js';
 import { printFlx } from '../../flx/print.js';
@@ -57,7 +58,7 @@ async function findBroken({ program }: Compilation, options: { entry: string; cw
   if (printFlx(parseFlx(text)) !== text) broken.push('its flx text is printed otherwise once it has been parsed');
   const json = printJson(program);
   JSON.parse(json);
-  if (printExplain(program) === '') broken.push('the explanation is empty');
+  if (printExplain(placeForRun(program)) === '') broken.push('the explanation is empty');
   if (printDot(program) === '') broken.push('the graph is empty');
   const again = await compile(options);
   if (printJson(again.program) !== json) broken.push('a second compilation gives another program');

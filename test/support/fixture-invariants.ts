@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { printExplain, printExplainJson } from '../../flx/emit/explain.js';
 import { printJson } from '../../flx/emit/json.js';
+import { placeForRun } from '../../flx/emit/place-for-run.js';
 import { parseFlx } from '../../flx/parse.js';
 import { printFlx } from '../../flx/print.js';
 import type { Cut, FluxionProgram, Place } from '../../flx/program.js';
@@ -39,8 +40,8 @@ function repeatProblems(program: FluxionProgram, again: FluxionProgram): readonl
   const forms = {
     flx: (from: FluxionProgram) => printFlx(toFlxProgram(from)),
     printJson,
-    printExplain,
-    printExplainJson,
+    printExplain: (from: FluxionProgram) => printExplain(placeForRun(from)),
+    printExplainJson: (from: FluxionProgram) => printExplainJson(placeForRun(from)),
   };
   return Object.entries(forms)
     .filter(([, print]) => print(program) !== print(again))

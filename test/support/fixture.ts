@@ -11,6 +11,7 @@ import { printDiagnostic } from '../../diagnostics/report.js';
 import type { Diagnostic } from '../../diagnostics/types.js';
 import { printExplain } from '../../flx/emit/explain.js';
 import { jsonText, printJson } from '../../flx/emit/json.js';
+import { placeForRun } from '../../flx/emit/place-for-run.js';
 import { printFlx } from '../../flx/print.js';
 import { toFlxProgram } from '../../flx/to-flx-program.js';
 
@@ -123,7 +124,7 @@ export function printOutcome(outcome: Outcome, file: ExpectedFile): string | nul
       // Laid out, so that a difference is a line and not a fluxion.
       return jsonText(JSON.parse(printJson(program)));
     case 'expected.explain.txt':
-      return printExplain(program);
+      return printExplain(placeForRun(program));
   }
 }
 
