@@ -36,6 +36,7 @@ export class Models {
   readonly #one: string[] = [];
   readonly #data = new Set<Shape>();
   readonly #ofOthers = new Set<Shape>();
+  readonly #exports = new Set<Shape>();
   readonly #calls = new Map<Shape, Call | null>();
   readonly #constructs = new Map<Shape, Call | null>();
   readonly #members = new Map<Shape, Map<string, Shape | null>>();
@@ -63,6 +64,17 @@ export class Models {
 
   /** The value that `require(name)` gives; `name` may have a sub-path. */
   package(name: string, subpath: string): Shape {
+    const shape = this.#package(name, subpath);
+    if (shape.typeName === null) this.#exports.add(shape);
+    return shape;
+  }
+
+  /** What a package exports, and what hangs on that: there is one of it, whoever asks. */
+  isExport(shape: Shape): boolean {
+    return this.#exports.has(shape);
+  }
+
+  #package(name: string, subpath: string): Shape {
     const full = subpath === '' ? name : `${name}/${subpath}`;
     const model = this.#packages.get(full);
     if (model !== undefined) return this.#shape(full, name, model.module, null);
@@ -136,7 +148,10 @@ export class Models {
     let members = this.#members.get(shape);
     if (members === undefined) this.#members.set(shape, (members = new Map()));
     let found = members.get(name);
-    if (found === undefined) members.set(name, (found = this.#findMember(shape, name)));
+    if (found === undefined) {
+      members.set(name, (found = this.#findMember(shape, name)));
+      if (found !== null && found.typeName === null && this.#exports.has(shape)) this.#exports.add(found);
+    }
     return found;
   }
 

@@ -39,6 +39,7 @@ import {
   opaqueCode,
   packageUnmodelled,
   runsAnywhere,
+  settingsChange,
   sharesState,
   startUpCode,
   stateless,
@@ -48,6 +49,7 @@ import type { Diagnostic } from '../diagnostics/types.js';
 import type { Place, Placement, Reason } from '../flx/program.js';
 import { type Cell, type Group, type State, Use } from './cells.js';
 import type { Decision } from './decide-state.js';
+import { ConfiguredPackages } from './find-configured.js';
 import type { Hampered } from './find-hampered.js';
 import type { Flows } from './flows.js';
 import type { Folds } from './fold-packages.js';
@@ -131,6 +133,7 @@ class Placer {
     this.#mindWhatRunsAnywhere();
     if (pipeline.budget.isExhausted) this.#keepAllHome();
     for (const decision of this.#input.decisions.values()) this.#addState(decision);
+    this.#mindConfigured();
   }
 
   #lookAt(part: Part): { placement: Placement; reasons: Reason[] } {
@@ -320,6 +323,19 @@ class Placer {
     return this.#runsText || cell.someTouch((touch) => touch.has(Use.writes));
   }
 
+  /** What a package does may change with its settings, for all who use it. */
+  #mindConfigured(): void {
+    const { pipeline } = this.#input;
+    const configured = new ConfiguredPackages(pipeline);
+    for (const part of pipeline.parts.list) {
+      const own = this.#own.get(part.id);
+      const used = own?.placement === 'replicated' ? configured.usedBy(part) : null;
+      if (used === null || own === undefined) continue;
+      own.placement = 'home';
+      own.reasons.push(this.#reason(settingsChange(used.package), pipeline.source.place(used.op)));
+    }
+  }
+
   /** Each request may run it, on whatever loop it is. */
   #mindWhatRunsAnywhere(): void {
     const [first] = this.#input.state.anywhere;
@@ -494,5 +510,6 @@ const obstacleCodes = new Set([
   'pipeliner/loads-late',
   'pipeliner/changes-by-loading',
   'pipeliner/runs-anywhere',
+  'pipeliner/settings-change',
   'pipeliner/too-entangled',
 ]);

@@ -53,6 +53,12 @@ export const runsAnywhere = defineDiagnostic('pipeliner/runs-anywhere', 'note', 
   span: null,
 }));
 
+export const settingsChange = defineDiagnostic('pipeliner/settings-change', 'note', (name: string) => ({
+  message: `settings of the package "${name}" change while the app runs`,
+  lift: `let start-up code configure "${name}"`,
+  span: null,
+}));
+
 export const hiddenState = defineDiagnostic('pipeliner/hidden-state', 'note', (callee: string) => ({
   message: `"${callee}" keeps state that every caller shares`,
   lift: 'keep that state outside of the process, in a database for instance',

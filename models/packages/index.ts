@@ -15,7 +15,7 @@ import {
   superagent,
 } from './clients.js';
 import { connect, router } from './connect.js';
-import { dateFns, dayjs, moment } from './dates.js';
+import { dateFns, dayjs, dayjsPlugins, luxon, moment } from './dates.js';
 import { express } from './express.js';
 import {
   busboy,
@@ -46,7 +46,7 @@ import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe 
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
 import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
 import { betterSqlite3, sqlite3 } from './sqlite.js';
-import { ejs, handlebars, marked, mustache, nunjucks, pug } from './templates.js';
+import { ejs, handlebars, markdownIt, marked, mustache, nunjucks, pug } from './templates.js';
 import { textModels } from './text.js';
 import { ajv, expressValidator, joi, joiScoped, validator, yup, zod, zodPaths } from './validation.js';
 
@@ -80,6 +80,8 @@ export const packageModels: readonly PackageModel[] = [
   router,
   moment,
   dayjs,
+  ...dayjsPlugins,
+  luxon,
   dateFns,
   express,
   gracefulFs,
@@ -141,6 +143,7 @@ export const packageModels: readonly PackageModel[] = [
   mustache,
   nunjucks,
   marked,
+  markdownIt,
   ...textModels,
   joi,
   joiScoped,

@@ -3,7 +3,6 @@ import { callbackLast, callbackOrPromise, calls, chained, configures, each, pure
 import type { Call, PackageModel } from '../types.js';
 
 const does = ['files'] as const;
-const compiled: Call = { returns: 'ejs.Template', does };
 const rendered: Call = { returns: 'fresh', does };
 
 export const ejs = {
@@ -12,7 +11,7 @@ export const ejs = {
     members: {
       render: { call: rendered },
       ...callbackOrPromise('renderFile __express', { does }),
-      compile: { call: compiled },
+      compile: { call: { returns: 'ejs.Template', does } },
       ...pure('escapeXML resolveInclude'),
       ...configures('clearCache'),
       ...values('cache delimiter'),
@@ -25,16 +24,17 @@ export const pug = {
   name: 'pug',
   module: {
     members: {
-      ...each('compile compileFile', { call: compiled }),
+      ...each('compile compileFile', { call: { returns: 'pug.Template', does } }),
       ...callbackLast('render renderFile __express', { does }),
       ...calls('compileClient compileFileClient', { does }),
       ...values('cache filters'),
     },
   },
+  types: { Template: { members: {}, call: rendered } },
 } satisfies PackageModel;
 
 const HANDLEBARS = {
-  ...each('compile template', { call: { returns: 'ejs.Template' } }),
+  ...each('compile template', { call: { returns: 'handlebars.Template' } }),
   ...pure('escapeExpression createFrame'),
   ...pure('parse', 'fresh | argument 0'),
   precompile: { call: { returns: 'fresh', mutates: [1] } },
@@ -48,7 +48,10 @@ export const handlebars = {
   module: {
     members: { ...HANDLEBARS, create: { call: { returns: 'handlebars.Environment' } } },
   },
-  types: { Environment: { identity: true, members: HANDLEBARS } },
+  types: {
+    Environment: { identity: true, members: HANDLEBARS },
+    Template: { members: {}, call: { returns: 'fresh' } },
+  },
 } satisfies PackageModel;
 
 export const mustache = {
@@ -87,15 +90,45 @@ export const nunjucks = {
   },
 } satisfies PackageModel;
 
+const MARKED = {
+  ...pure('parse parseInline getDefaults'),
+  // They put what they need into the options.
+  ...each('lexer parser', { call: { returns: 'fresh', mutates: [1] } }),
+  ...configures('setOptions options use'),
+};
+
 export const marked = {
   name: 'marked',
   module: {
     call: { returns: 'fresh' },
     members: {
-      ...pure('parse parseInline getDefaults marked'),
-      // They put what they need into the options.
-      ...each('lexer parser', { call: { returns: 'fresh', mutates: [1] } }),
-      ...configures('setOptions options use'),
+      ...MARKED,
+      marked: { call: { returns: 'fresh' }, members: MARKED },
+      Marked: { construct: { returns: 'marked.Marked', keeps: [-1] } },
+    },
+  },
+  types: {
+    Marked: {
+      identity: true,
+      members: { ...pure('parse parseInline'), ...chained('setOptions use') },
+    },
+  },
+} satisfies PackageModel;
+
+const MARKDOWN_IT: Call = { returns: 'markdown-it.MarkdownIt', keeps: [-1] };
+
+export const markdownIt = {
+  name: 'markdown-it',
+  module: { call: MARKDOWN_IT, construct: MARKDOWN_IT },
+  types: {
+    MarkdownIt: {
+      identity: true,
+      members: {
+        // Rules note things in what is given as the second argument, for each other.
+        ...each('render renderInline parse parseInline', { call: { returns: 'fresh', mutates: [1] } }),
+        ...chained('set configure enable disable'),
+        ...values('options core block inline renderer linkify utils'),
+      },
     },
   },
 } satisfies PackageModel;

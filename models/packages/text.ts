@@ -1,6 +1,18 @@
 /** Small packages that compute and do nothing else. */
 import type { Members } from '../build.js';
-import { calls, configures, constants, each, listed, pure, withDefault } from '../build.js';
+import {
+  callbackLast,
+  callbackOrPromise,
+  calls,
+  chained,
+  configures,
+  constants,
+  each,
+  listed,
+  promising,
+  pure,
+  withDefault,
+} from '../build.js';
 import type { Call, Member, PackageModel } from '../types.js';
 
 const fresh: Call = { returns: 'fresh' };
@@ -93,12 +105,66 @@ const parsers: readonly PackageModel[] = [
   }),
   one('js-yaml', { members: pure('load loadAll dump safeLoad safeDump') }),
   one('yaml', { members: pure('parse stringify') }),
-  one('xml2js', {
-    members: {
-      parseString: {
-        call: { ruptures: [{ kind: 'post', callback: 'last', params: ['fresh', 'fresh'] }], returns: 'fresh' },
+  {
+    name: 'xml2js',
+    module: {
+      members: {
+        parseString: {
+          call: { ruptures: [{ kind: 'post', callback: 'last', params: ['fresh', 'fresh'] }], returns: 'fresh' },
+        },
+        parseStringPromise: { call: { promise: true, returns: 'fresh' } },
+        Builder: { construct: { returns: 'xml2js.Builder', keeps: [-1] } },
+        Parser: { construct: { returns: 'xml2js.Parser', keeps: [-1] } },
       },
-      parseStringPromise: { call: { promise: true, returns: 'fresh' } },
+    },
+    types: {
+      Builder: { identity: true, members: pure('buildObject') },
+      // It holds what it reads.
+      Parser: {
+        identity: true,
+        extends: 'events.EventEmitter',
+        members: {
+          ...callbackLast('parseString', { mutates: ['this'], keeps: [-1] }, ['fresh', 'fresh']),
+          ...promising('parseStringPromise', { mutates: ['this'] }),
+          ...chained('reset'),
+        },
+      },
+    },
+  },
+  {
+    name: 'fast-xml-parser',
+    module: {
+      members: {
+        XMLParser: { construct: { returns: 'fast-xml-parser.Parser', keeps: [-1] } },
+        XMLBuilder: { construct: { returns: 'fast-xml-parser.Builder', keeps: [-1] } },
+        XMLValidator: { members: pure('validate') },
+      },
+    },
+    types: {
+      Parser: { identity: true, members: { ...pure('parse'), ...chained('addEntity') } },
+      Builder: { identity: true, members: pure('build') },
+    },
+  },
+  ...listed('csv-parse/sync csv-stringify/sync').map((name) =>
+    one(name, { members: pure(name.slice('csv-'.length, -'/sync'.length)) }),
+  ),
+  ...listed('csv-parse csv-stringify').map((name) =>
+    one(name, {
+      members: callbackLast(name.slice('csv-'.length), { returns: 'stream.Transform', keeps: [-1] }, [
+        'fresh',
+        'fresh',
+      ]),
+    }),
+  ),
+  one('papaparse', {
+    // Of a stream it takes the pieces.
+    members: { ...calls('parse', { mutates: [0], keeps: [-1] }), ...pure('unparse') },
+  }),
+  one('qrcode', {
+    members: {
+      ...callbackOrPromise('toDataURL toString toBuffer', {}, ['fresh', 'fresh']),
+      ...callbackOrPromise('toFile', { does: ['files'] }, ['fresh']),
+      ...pure('create'),
     },
   }),
   one('statuses', { call: fresh, members: constants('codes message code redirect empty retry') }),

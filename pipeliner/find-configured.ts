@@ -1,0 +1,109 @@
+/**
+ * Reads: what parts change, origins of what they call.
+ * Gives: the packages that something else than start-up's first turn configures, with the place; and for each part which of these
+ *        it uses. Settings of a package are everybody's who uses it, by whatever name.
+ *
+ *     handlebars.registerHelper('up', fn)          Settings.defaultZone = zone
+ *     template({ name })      (made before)        DateTime.now()
+ */
+import { isBuiltin } from 'node:module';
+import { isCall } from '../analyzer/call-graph.js';
+import type { Part } from '../analyzer/cut-parts.js';
+import { type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../analyzer/facts.js';
+import type { Pipeline } from '../analyzer/index.js';
+import { Effect } from '../analyzer/summarise-effects.js';
+import type { TokenId } from '../analyzer/tokens.js';
+
+export interface Configured {
+  readonly package: string;
+  readonly op: OpId;
+}
+
+export class ConfiguredPackages {
+  readonly #pipeline: Pipeline;
+  readonly #found = new Map<string, OpId>();
+  readonly #used = new Map<FunctionId, Configured | null>();
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline;
+    const { parts } = pipeline;
+    for (const part of [...parts.list, parts.outsiders]) if (part.id !== 0) this.#look(part);
+  }
+
+  usedBy({ runs }: Part): Configured | null {
+    if (this.#found.size === 0) return null;
+    for (const { fn } of runs) {
+      let used = this.#used.get(fn);
+      if (used === undefined) this.#used.set(fn, (used = this.#usedIn(fn)));
+      if (used !== null) return used;
+    }
+    return null;
+  }
+
+  #look(part: Part): void {
+    const { facts } = this.#pipeline;
+    this.#pipeline.parts.eachEffect(part, (kind, _root, _fn, op, _at, value) => {
+      if (kind === Effect.mutate) this.#take(this.#packageOf(value, true), op);
+      else if (kind === Effect.stateful && isCall(facts.kind.get(op))) this.#take(this.#configuredBy(op), op);
+    });
+  }
+
+  #take(name: string | null, op: OpId): void {
+    if (name !== null && !this.#found.has(name)) this.#found.set(name, op);
+  }
+
+  /** `environment.addFilter('up', fn)`: whatever was made by it may be changed as well. */
+  #configuredBy(op: OpId): string | null {
+    const { facts, origins, models } = this.#pipeline;
+    const isNew = facts.kind.get(op) === Op.construct;
+    for (const id of origins.calleeTokens(op)) {
+      const shape = this.#shapeOf(id);
+      const model = shape === null ? null : models.call(shape, isNew);
+      if (!model?.stateful || !model.mutates?.includes('this')) continue;
+      const receiver = facts.kind.get(op) === Op.method ? facts.a.get(op) : NOTHING;
+      return receiver === NOTHING ? ownName(shape) : this.#packageOf(receiver, false);
+    }
+    return null;
+  }
+
+  /** `whole`: of the package's own exports alone, not of what they have made. */
+  #packageOf(value: ValueId, whole: boolean): string | null {
+    if (value === NOTHING) return null;
+    const { origins, models } = this.#pipeline;
+    for (const id of origins.tokensOf(value)) {
+      const token = origins.tokens.get(id);
+      if (token.kind !== 'external') continue;
+      const { type } = token.shape;
+      const isOne = whole || type === null ? models.isExport(token.shape) : type.perRequest !== true;
+      if (isOne && ownName(token.shape) !== null) return ownName(token.shape);
+    }
+    return null;
+  }
+
+  #usedIn(fn: FunctionId): Configured | null {
+    const { effects, facts, origins } = this.#pipeline;
+    for (const op of effects.ops.of(fn)) {
+      const kind = facts.kind.get(op);
+      const holder = kind === Op.method || kind === Op.load ? origins.tokensOf(facts.a.get(op)) : [];
+      for (const id of isCall(kind) ? [...origins.calleeTokens(op), ...holder] : holder) {
+        const name = ownName(this.#shapeOf(id));
+        const at = name === null ? undefined : this.#found.get(name);
+        if (name !== null && at !== undefined) return { package: name, op: at };
+      }
+    }
+    return null;
+  }
+
+  #shapeOf(id: TokenId): Shape | null {
+    let token = this.#pipeline.origins.tokens.get(id);
+    while (token.kind === 'bound') token = this.#pipeline.origins.tokens.get(token.target);
+    return token.kind === 'external' ? token.shape : null;
+  }
+}
+
+type Shape = Extract<ReturnType<Pipeline['origins']['tokens']['get']>, { readonly kind: 'external' }>['shape'];
+
+/** Of the language and of Node each thing has a model of its own. */
+function ownName(shape: Shape | null): string | null {
+  return shape === null || shape.package === '' || isBuiltin(shape.package) ? null : shape.package;
+}
