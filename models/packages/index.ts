@@ -46,6 +46,7 @@ import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe 
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
 import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
 import { betterSqlite3, sqlite3 } from './sqlite.js';
+import { storeModels } from './stores.js';
 import { ejs, handlebars, markdownIt, marked, mustache, nunjucks, pug } from './templates.js';
 import { textModels } from './text.js';
 import { ajv, expressValidator, joi, joiScoped, validator, yup, zod, zodPaths } from './validation.js';
@@ -144,6 +145,7 @@ export const packageModels: readonly PackageModel[] = [
   nunjucks,
   marked,
   markdownIt,
+  ...storeModels,
   ...textModels,
   joi,
   joiScoped,

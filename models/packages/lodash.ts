@@ -136,6 +136,26 @@ const UNDERSCORE: Members = {
   ...calls('extendOwn', { mutates: [0], keeps: [-1], returns: 'argument 0' }),
 };
 
-export const lodash = { name: 'lodash', module: { members: LODASH }, memberPaths: true } satisfies PackageModel;
+/** What is given to its methods is called when the value is asked for. */
+const WRAPPED: Call = { returns: 'this', keeps: [-1] };
+
+export const lodash = {
+  name: 'lodash',
+  module: { members: { ...LODASH, chain: { call: { returns: 'lodash.Wrapper', keeps: [0] } } } },
+  memberPaths: true,
+  types: {
+    Wrapper: {
+      members: {
+        ...each(
+          `map filter reject sortBy orderBy groupBy keyBy countBy flatMap flatten uniq uniqBy compact chunk take drop pick
+          omit mapValues mapKeys pickBy omitBy toPairs fromPairs keys values partition slice head last zip sum sumBy max
+          maxBy min minBy mean size join reduce find some every includes`,
+          { call: WRAPPED },
+        ),
+        value: { call: { returns: 'contents | copy' } },
+      },
+    },
+  },
+} satisfies PackageModel;
 
 export const underscore = { name: 'underscore', module: { members: UNDERSCORE } } satisfies PackageModel;

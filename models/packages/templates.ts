@@ -76,7 +76,9 @@ export const nunjucks = {
   module: {
     members: {
       ...NUNJUCKS,
-      ...configures('configure', { returns: 'nunjucks.Environment', shared: true }),
+      ...each('configure', {
+        call: { returns: 'nunjucks.Environment', shared: true, mutates: ['this'], keeps: [-1] },
+      }),
       ...configures('reset'),
       ...each('precompile precompileString', { call: { returns: 'fresh', mutates: [1] } }),
       Environment: { construct: { returns: 'nunjucks.Environment', keeps: [-1], connects: true } },
@@ -85,7 +87,8 @@ export const nunjucks = {
   types: {
     Environment: {
       identity: true,
-      members: { ...NUNJUCKS, ...chained('addFilter addGlobal addExtension express') },
+      // The module renders by the one that was configured last.
+      members: { ...NUNJUCKS, ...configures('addFilter addGlobal addExtension'), ...chained('express') },
     },
   },
 } satisfies PackageModel;

@@ -207,6 +207,30 @@ const objects: readonly PackageModel[] = [
   }),
 ];
 
+/** A document that is written piece by piece, and read as a stream. */
+const pdfkit: PackageModel = {
+  name: 'pdfkit',
+  module: withDefault({ construct: { returns: 'pdfkit.Document', does: ['files', 'clock'] } }),
+  types: {
+    Document: {
+      extends: 'stream.Readable',
+      identity: true,
+      members: {
+        ...chained(
+          `text list font fontSize fillColor strokeColor fillOpacity strokeOpacity opacity image rect roundedRect circle
+          ellipse polygon moveTo lineTo quadraticCurveTo bezierCurveTo path lineWidth lineCap lineJoin dash undash stroke fill
+          fillAndStroke clip save restore translate rotate scale transform addPage switchToPage flushPages moveDown moveUp
+          underline strike link note highlight addContent registerFont lineGap closePath`,
+          { does: ['files'] },
+        ),
+        ...each('end', { call: { returns: 'fresh', mutates: ['this'] } }),
+        ...pure('widthOfString heightOfString currentLineHeight bufferedPageRange'),
+        ...each('page info options x y', {}),
+      },
+    },
+  },
+};
+
 export const textModels: readonly PackageModel[] = [
   ...FUNCTIONS,
   chalk,
@@ -215,4 +239,5 @@ export const textModels: readonly PackageModel[] = [
   ...parsers,
   ...words,
   ...objects,
+  pdfkit,
 ];
