@@ -147,7 +147,9 @@ class Finder {
     const inPlace = this.#isInPlace(op, argument, functions[0] as FunctionId);
     if (functions.length > 1 || this.#holdsUnknown(value)) {
       const last = rupture.callback === 'functions' && this.#isArray(value) ? functions : this.#lastAssigned(op, value);
-      if (last === null && (this.#isComputed(value) || this.#holdsUnknown(value))) {
+      // Which one a router has is seen in the running app.
+      const isOneOf = this.#isComputed(value) && rupture.request !== true;
+      if (last === null && (isOneOf || this.#holdsUnknown(value))) {
         this.#noteUnresolved(op, rupture, value, argument, functions);
         return [];
       }

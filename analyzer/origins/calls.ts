@@ -40,6 +40,9 @@ export interface CallPasses {
   readonly live: LiveCopies;
 }
 
+/** What they hold is under no name of theirs. */
+const KEYED: ReadonlySet<string> = new Set(['Map', 'Set', 'WeakMap', 'WeakSet']);
+
 export class Calls {
   readonly #passes: CallPasses;
   readonly #flow: TokenFlow;
@@ -83,6 +86,8 @@ export class Calls {
     if (token.kind === 'object' && token.type === 'Instance' && this.#contexts.areAllCallsTold)
       return this.#methodOfInstance(id, atom, op);
     const to = this.#found.calleeValue.get(op);
+    // `map[name](key, value)` may be what the map holds under that name, or `set`.
+    if (atom === ANY_PROPERTY && token.kind === 'object' && KEYED.has(token.type)) this.#flow.add(to, UNKNOWN);
     // A model that says what a name that is put together means, means one of the methods, and not what the object holds.
     const computed = atom === ANY_PROPERTY && token.kind === 'external' ? this.#models.computed(token.shape) : null;
     if (computed !== null && token.kind === 'external') {
@@ -181,6 +186,7 @@ export class Calls {
   }
 
   #callFunction(id: TokenId, called: FunctionId, view: CallView): void {
+    if (this.#isRefused(called, view)) return;
     if (this.#awaitGiven(id, called, view)) return;
     if (this.#isSuperCall(called, view)) {
       this.#superCalls.push({ id, view });
@@ -197,6 +203,12 @@ export class Calls {
     else if (!isArrow) this.#receive(fn, view.receiver);
     if (view.promisified) this.#givenValues.addPromise(view.op, view.to, NOTHING);
     else if (!view.isNew) this.#flow.edge(fn.result, view.to);
+  }
+
+  /** `instance[key]()` may be `constructor`, as far as is known; a class throws where it is called so. */
+  #isRefused(called: FunctionId, { op, isNew }: CallView): boolean {
+    if (isNew || op < 0 || this.#facts.kind.get(op) !== Op.method || this.#facts.c.get(op) !== ANY_PROPERTY) return false;
+    return (this.#facts.fn(called).flags & FunctionFlag.classConstructor) !== 0;
   }
 
   /** Without a receiver `this` is the global object, or what somebody has bound to it unseen. */

@@ -76,12 +76,7 @@ export class Properties {
     }
     if (token.kind === 'object' && token.type === 'Generator' && use.op >= 0) this.#found.callees.add(use.op, token.fn);
     if (use.items && token.kind === 'object') return this.#loadItems(id, token, use);
-    if (use.atom === ANY_PROPERTY) {
-      this.#flow.edge(this.#flow.allProperties(id), use.to);
-      if (token.kind === 'external' && this.#models.isUnknown(token.shape))
-        this.#loadFromShape(token.shape, token.site, '*', use);
-      return;
-    }
+    if (use.atom === ANY_PROPERTY) return this.#loadAny(id, token, use);
     const name = this.#facts.atomName(use.atom);
     const own = this.#flow.property(id, use.atom);
     this.#flow.edge(own, use.to);
@@ -100,6 +95,16 @@ export class Properties {
       this.#flow.lay(token.proto, token.type === 'Prototype' ? this.#shadowed(use, own) : use);
     const member = this.#typeMember(token.type, name);
     if (member !== null) this.#flow.addShape(use.to, member, -1);
+  }
+
+  /** What it inherits may be meant as well: `instance[key](req, res)`. */
+  #loadAny(id: TokenId, token: Token, use: Load): void {
+    this.#flow.edge(this.#flow.allProperties(id), use.to);
+    if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.lay(token.proto, use);
+    const superclass = token.kind === 'function' ? this.#facts.classes.get(token.fn)?.superclass : undefined;
+    if (superclass !== undefined) this.#flow.lay(superclass, use);
+    if (token.kind === 'external' && this.#models.isUnknown(token.shape))
+      this.#loadFromShape(token.shape, token.site, '*', use);
   }
 
   #shadowed(use: Load, shadow: ValueId): Load {
