@@ -207,7 +207,8 @@ export class Calls {
 
   /** `instance[key]()` may be `constructor`, as far as is known; a class throws where it is called so. */
   #isRefused(called: FunctionId, { op, isNew }: CallView): boolean {
-    if (isNew || op < 0 || this.#facts.kind.get(op) !== Op.method || this.#facts.c.get(op) !== ANY_PROPERTY) return false;
+    if (isNew || op < 0 || this.#facts.kind.get(op) !== Op.method || this.#facts.c.get(op) !== ANY_PROPERTY)
+      return false;
     return (this.#facts.fn(called).flags & FunctionFlag.classConstructor) !== 0;
   }
 
