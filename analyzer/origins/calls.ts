@@ -223,7 +223,7 @@ export class Calls {
     let found = false;
     for (const { id, view } of this.#superCalls.splice(0)) {
       const called = this.#tokens.functionOf(id);
-      if (called === null || this.#flow.held.get(view.receiver).length > 0) continue;
+      if (called === null || this.#flow.held.size(view.receiver) > 0) continue;
       this.#callFunction(id, called, { ...view, only: UNKNOWN });
       found = true;
     }
