@@ -95,6 +95,15 @@ export class IntSets {
     }
   }
 
+  /** Nothing is added to set `id` any more, nor is that tried. */
+  close(id: number): void {
+    const list = ~this.#first.get(id);
+    const table = list < 0 ? undefined : this.#tables.get(list);
+    if (table === undefined) return;
+    this.#blocks.give(table, logOfTable(this.#size.get(list)));
+    this.#tables.delete(list);
+  }
+
   size(id: number): number {
     const first = id < this.#first.length ? this.#first.get(id) : 0;
     return first === 0 ? 0 : first > 0 ? 1 : this.#size.get(~first);

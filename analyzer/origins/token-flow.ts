@@ -19,6 +19,8 @@ const tooMany = 120;
 /** From so many copies of a value on, those are left out that reach nothing any more. */
 const manyCopies = 16;
 
+const takenAtOnce = 1 << 14;
+
 interface OpenCopies {
   readonly to: ValueId[];
   /** How many of the value's copies have been looked at. */
@@ -70,13 +72,12 @@ export class TokenFlow {
   add(value: ValueId, token: TokenId): boolean {
     if (value === NOTHING || this.#isFull(value)) return false;
     const most = this.#budget.isExhausted ? 4 : tooMany;
-    let added = token;
-    if (this.held.size(value) >= most) {
-      // Values that can be nearly anything say nothing; without a bound they cost the most.
-      added = UNKNOWN;
-      this.#fill(value);
-    }
-    if (!this.held.add(value, added)) return false;
+    const isTooMuch = this.held.size(value) >= most;
+    // Values that can be nearly anything say nothing; without a bound they cost the most.
+    const added = isTooMuch ? UNKNOWN : token;
+    const isNew = this.held.add(value, added);
+    if (isTooMuch) this.#fill(value);
+    if (!isNew) return false;
     this.#queueValues.push(value);
     this.#queueTokens.push(added);
     return true;
@@ -91,6 +92,7 @@ export class TokenFlow {
     const word = value >> 5;
     this.#full.extend(word + 1);
     this.#full.set(word, this.#full.get(word) | (1 << (value & 31)));
+    this.held.close(value);
   }
 
   addShape(value: ValueId, shape: Shape, site: number): void {
@@ -139,6 +141,12 @@ export class TokenFlow {
       const value = this.#queueValues.get(next);
       const token = this.#queueTokens.get(next);
       next += 1;
+      // What has been taken makes room: all that ever moves is many times what waits.
+      if (next === takenAtOnce) {
+        this.#queueValues.dropFirst(next);
+        this.#queueTokens.dropFirst(next);
+        next = 0;
+      }
       const edges = this.#edges.size(value);
       this.#budget.spend(1 + edges);
       if (edges >= manyCopies) this.#copyAlongOpen(value, token);
