@@ -35,6 +35,12 @@ export class IntList {
     this.length = length;
   }
 
+  /** The others come to stand where these stood. */
+  dropFirst(count: number): void {
+    this.#data.copyWithin(0, count, this.length);
+    this.length -= count;
+  }
+
   /** Long lists by a quarter: there are many at once, and who doubles has half of it empty. */
   #grow(atLeast: number): void {
     const { length } = this.#data;

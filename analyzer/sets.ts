@@ -1,17 +1,28 @@
 /**
- * Sets of small integers by number, most of which hold nothing or one: these take four bytes each, and all that hold the
- * same one are the same list to who asks.
+ * Sets of small integers by number, most of which hold nothing or one: these take four bytes each. Longer ones are lists in
+ * blocks, and from some size on have a table beside them.
+ *
+ *     list    block of members, in the order in which they came
+ *     table   block of four times the length of the list's or twice that: each member, plus one, where its hash says or behind
+ *
+ * When nothing is added any more, all that hold the same are the same array to who asks.
  */
+import { IntBlocks } from './int-blocks.js';
 import { IntList } from './int-list.js';
 
-/** From this size on a list has a real set beside it. */
-const large = 24;
+/** From this size on a list has a table. */
+const large = 16;
 
 export class IntSets {
   /** 0: nothing; m + 1: only m; below 0: the inverted number of a list. */
   readonly #first = new IntList(4096);
-  readonly #lists: (readonly number[])[] = [];
-  readonly #large = new Map<number, Set<number>>();
+  #blocks = new IntBlocks();
+  /** Of lists: block, how many members, and the table's block for those that are large. */
+  #block = new IntList(256);
+  #size = new IntList(256);
+  readonly #tables = new Map<number, number>();
+  /** Of lists, when nothing is added any more. */
+  #arrays: (readonly number[])[] = [];
   readonly #alone: (readonly number[] | undefined)[] = [];
 
   /** True if `member` is new to set `id`. */
@@ -22,60 +33,150 @@ export class IntSets {
       this.#first.set(id, member + 1);
       return true;
     }
-    if (first > 0) {
-      if (first === member + 1) return false;
-      this.#first.set(id, ~(this.#lists.push([first - 1, member]) - 1));
-      return true;
-    }
-    return this.#addToList(~first, member);
+    if (first < 0) return this.#addToList(~first, member);
+    if (first === member + 1) return false;
+    const block = this.#blocks.take(1);
+    this.#blocks.set(block, first - 1);
+    this.#blocks.set(block + 1, member);
+    this.#first.set(id, ~this.#block.push(block));
+    this.#size.push(2);
+    return true;
   }
 
-  #addToList(number: number, member: number): boolean {
-    const list = this.#lists[number] as number[];
-    if (list.length < large) {
-      if (list.includes(member)) return false;
-      // A list that grows by itself takes room for many more.
-      this.#lists[number] = [...list, member];
-      if (list.length + 1 === large) this.#large.set(number, new Set(this.#lists[number]));
+  #addToList(list: number, member: number): boolean {
+    const size = this.#size.get(list);
+    if (size < large ? this.#isListed(list, size, member) : !this.#enter(list, size, member)) return false;
+    // Lists are as long as their blocks when they have come to a power of two.
+    if (isPowerOfTwo(size)) this.#lengthen(list, size);
+    this.#blocks.set(this.#block.get(list) + size, member);
+    this.#size.set(list, size + 1);
+    if (size + 1 >= large && isPowerOfTwo(size + 1)) this.#enlargeTable(list, size + 1);
+    return true;
+  }
+
+  #isListed(list: number, size: number, member: number): boolean {
+    const block = this.#block.get(list);
+    for (let at = block; at < block + size; at++) if (this.#blocks.get(at) === member) return true;
+    return false;
+  }
+
+  #lengthen(list: number, size: number): void {
+    const log = 31 - Math.clz32(size);
+    const before = this.#block.get(list);
+    const block = this.#blocks.take(log + 1);
+    for (let index = 0; index < size; index++) this.#blocks.set(block + index, this.#blocks.get(before + index));
+    this.#blocks.give(before, log);
+    this.#block.set(list, block);
+  }
+
+  /** True if it was not in the table. */
+  #enter(list: number, size: number, member: number): boolean {
+    return this.#put(this.#tables.get(list) as number, logOfTable(size), member);
+  }
+
+  #enlargeTable(list: number, size: number): void {
+    const log = logOfTable(size);
+    const before = this.#tables.get(list);
+    if (before !== undefined) this.#blocks.give(before, log - 1);
+    const table = this.#blocks.take(log);
+    this.#tables.set(list, table);
+    const block = this.#block.get(list);
+    for (let at = block; at < block + size; at++) this.#put(table, log, this.#blocks.get(at));
+  }
+
+  #put(table: number, log: number, member: number): boolean {
+    const mask = (1 << log) - 1;
+    for (let at = hash(member) & mask; ; at = (at + 1) & mask) {
+      const there = this.#blocks.get(table + at);
+      if (there === member + 1) return false;
+      if (there !== 0) continue;
+      this.#blocks.set(table + at, member + 1);
       return true;
     }
-    const all = this.#large.get(number) as Set<number>;
-    if (all.has(member)) return false;
-    all.add(member);
-    list.push(member);
-    return true;
+  }
+
+  /** Nothing is added to set `id` any more, nor is that tried. */
+  close(id: number): void {
+    const list = ~this.#first.get(id);
+    const table = list < 0 ? undefined : this.#tables.get(list);
+    if (table === undefined) return;
+    this.#blocks.give(table, logOfTable(this.#size.get(list)));
+    this.#tables.delete(list);
   }
 
   size(id: number): number {
     const first = id < this.#first.length ? this.#first.get(id) : 0;
-    return first === 0 ? 0 : first > 0 ? 1 : (this.#lists[~first] as readonly number[]).length;
+    return first === 0 ? 0 : first > 0 ? 1 : this.#size.get(~first);
   }
 
-  /** Members by the order in which they came. */
+  /** Members by the order in which they came; while some may still be added. */
   at(id: number, index: number): number {
     const first = this.#first.get(id);
-    return first > 0 ? first - 1 : ((this.#lists[~first] as readonly number[])[index] as number);
+    return first > 0 ? first - 1 : this.#blocks.get(this.#block.get(~first) + index);
   }
 
   get(id: number): readonly number[] {
     const first = id < this.#first.length ? this.#first.get(id) : 0;
     if (first === 0) return none;
-    if (first < 0) return this.#lists[~first] as readonly number[];
+    if (first < 0) return this.#arrays[~first] ?? this.#copy(~first);
     while (this.#alone.length < first) this.#alone.push(undefined);
     return (this.#alone[first - 1] ??= [first - 1]);
   }
 
-  /** Nothing is added any more: sets that hold the same are one list from now on. */
-  share(): void {
-    const known = new Map<string, readonly number[]>();
-    for (const [number, list] of this.#lists.entries()) {
-      const key = list.join(' ');
-      const same = known.get(key);
-      if (same === undefined) known.set(key, list);
-      else this.#lists[number] = same;
-    }
-    this.#large.clear();
+  #copy(list: number): readonly number[] {
+    const members: number[] = [];
+    const block = this.#block.get(list);
+    const end = block + this.#size.get(list);
+    for (let at = block; at < end; at++) members.push(this.#blocks.get(at));
+    return members;
   }
+
+  /** Nothing is added any more: sets that hold the same are one array from now on. */
+  share(): void {
+    const known = new Map<number, number[]>();
+    for (let list = 0; list < this.#block.length; list++) {
+      const key = this.#hashOf(list);
+      const others = known.get(key);
+      const same = others?.find((other) => this.#isSame(list, other));
+      this.#arrays.push(same === undefined ? this.#copy(list) : (this.#arrays[same] as readonly number[]));
+      if (others === undefined) known.set(key, [list]);
+      else if (same === undefined) others.push(list);
+    }
+    this.#tables.clear();
+    this.#blocks = new IntBlocks();
+    this.#block = new IntList(1);
+  }
+
+  #hashOf(list: number): number {
+    let sum = 0;
+    const block = this.#block.get(list);
+    const end = block + this.#size.get(list);
+    for (let at = block; at < end; at++) sum = hash(sum ^ this.#blocks.get(at));
+    return sum;
+  }
+
+  #isSame(list: number, other: number): boolean {
+    const size = this.#size.get(list);
+    if (size !== this.#size.get(other)) return false;
+    const [one, two] = [this.#block.get(list), this.#block.get(other)];
+    for (let index = 0; index < size; index++)
+      if (this.#blocks.get(one + index) !== this.#blocks.get(two + index)) return false;
+    return true;
+  }
+}
+
+function isPowerOfTwo(size: number): boolean {
+  return (size & (size - 1)) === 0;
+}
+
+function logOfTable(size: number): number {
+  return 33 - Math.clz32(size);
+}
+
+/** Neighbours, and what differs in few bits, come to lie apart. */
+function hash(member: number): number {
+  const mixed = Math.imul(member, 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
 }
 
 const none: readonly number[] = [];

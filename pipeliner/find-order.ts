@@ -23,17 +23,18 @@ export function findOrder(pipeline: Pipeline, flows: Flows): Order {
   const packages = pipeline.models.ordered();
   const nothing: Order = { packages, isLoose: false, asking: [] };
   if (packages.length === 0 || !mentions(pipeline, packages)) return nothing;
-  const finder = new OrderFinder(pipeline, new Set(packages));
   const functions = new Set<FunctionId>();
   for (const part of pipeline.parts.list)
     if (flows.isInRequest(part.id)) for (const { fn } of part.runs) functions.add(fn);
+  const finder = new OrderFinder(pipeline, new Set(packages), functions);
   for (const fn of functions) if (finder.isLooseIn(fn)) return { ...nothing, isLoose: true };
   const { facts } = pipeline;
   return {
     ...nothing,
     asking: [...functions].flatMap((fn) => {
-      const [replies, asked] = [finder.replies(fn), finder.asked(fn)];
-      if (replies.length === 0 || asked.length === 0) return [];
+      const asked = finder.asked(fn);
+      const replies = asked.length === 0 ? [] : finder.replies(fn);
+      if (replies.length === 0) return [];
       const module = facts.modules[facts.fn(fn).module]?.id ?? '';
       return [{ module, calls: replies.map(spanOf(pipeline)), noticed: asked.map(spanOf(pipeline)) }];
     }),
@@ -54,12 +55,38 @@ function spanOf({ facts }: Pipeline): (op: OpId) => Span {
 class OrderFinder {
   readonly #pipeline: Pipeline;
   readonly #packages: ReadonlySet<string>;
-  readonly #asking = new Map<FunctionId, boolean>();
-  readonly #replying = new Map<FunctionId, boolean>();
+  /** Whoever runs a function, by that function; of all that those run which were given. */
+  readonly #runners: ReadonlyMap<FunctionId, readonly FunctionId[]>;
+  readonly #questions = new Map<TokenId, boolean>();
+  readonly #asking: ReadonlySet<FunctionId>;
+  #replying: ReadonlySet<FunctionId> | null = null;
 
-  constructor(pipeline: Pipeline, packages: ReadonlySet<string>) {
+  constructor(pipeline: Pipeline, packages: ReadonlySet<string>, functions: ReadonlySet<FunctionId>) {
     this.#pipeline = pipeline;
     this.#packages = packages;
+    this.#runners = this.#findRunners(functions);
+    this.#asking = this.#findThose((op) => this.#isAsking(op));
+  }
+
+  #findRunners(functions: ReadonlySet<FunctionId>): ReadonlyMap<FunctionId, readonly FunctionId[]> {
+    const runners = new Map<FunctionId, FunctionId[]>();
+    for (const fn of functions) runners.set(fn, []);
+    for (const fn of runners.keys()) {
+      for (const run of new Set(this.#calls(fn).flatMap((op) => this.#runs(op)))) {
+        const known = runners.get(run);
+        if (known === undefined) runners.set(run, [fn]);
+        else known.push(fn);
+      }
+    }
+    return runners;
+  }
+
+  /** Functions that do it, or run who does. */
+  #findThose(does: (op: OpId) => boolean): ReadonlySet<FunctionId> {
+    const found = new Set<FunctionId>();
+    for (const fn of this.#runners.keys()) if (this.#calls(fn).some(does)) found.add(fn);
+    for (const fn of found) for (const runner of this.#runners.get(fn) ?? []) found.add(runner);
+    return found;
   }
 
   asked(fn: FunctionId): readonly OpId[] {
@@ -84,9 +111,7 @@ class OrderFinder {
   }
 
   #asks(op: OpId): boolean {
-    return (
-      this.#isAsking(op) || this.#runs(op).some((fn) => this.#some(fn, this.#asking, (each) => this.#isAsking(each)))
-    );
+    return this.#isAsking(op) || this.#runs(op).some((fn) => this.#asking.has(fn));
   }
 
   #isAsking(op: OpId): boolean {
@@ -94,6 +119,12 @@ class OrderFinder {
   }
 
   #isQuestion(id: TokenId): boolean {
+    let is = this.#questions.get(id);
+    if (is === undefined) this.#questions.set(id, (is = this.#asksOver(id)));
+    return is;
+  }
+
+  #asksOver(id: TokenId): boolean {
     const { origins, models } = this.#pipeline;
     let token = origins.tokens.get(id);
     while (token.kind === 'bound') token = origins.tokens.get(token.target);
@@ -102,10 +133,8 @@ class OrderFinder {
   }
 
   #replies(op: OpId): boolean {
-    return (
-      this.#isReplying(op) ||
-      this.#runs(op).some((fn) => this.#some(fn, this.#replying, (each) => this.#isReplying(each)))
-    );
+    const replying = (this.#replying ??= this.#findThose((each) => this.#isReplying(each)));
+    return this.#isReplying(op) || this.#runs(op).some((fn) => replying.has(fn));
   }
 
   #isReplying(op: OpId): boolean {
@@ -138,18 +167,6 @@ class OrderFinder {
       }
     }
     return [...functions];
-  }
-
-  /** Does it, or what it runs? */
-  #some(fn: FunctionId, known: Map<FunctionId, boolean>, test: (op: OpId) => boolean): boolean {
-    const seen = new Set([fn]);
-    for (const each of seen) {
-      let direct = known.get(each);
-      if (direct === undefined) known.set(each, (direct = this.#calls(each).some(test)));
-      if (direct) return true;
-      for (const op of this.#calls(each)) for (const run of this.#runs(op)) seen.add(run);
-    }
-    return false;
   }
 
   /** Values that the function awaits or gives back, and what they are made of. */

@@ -4,6 +4,7 @@
  * Reads:   facts; who is called.
  * Gives:   to `TokenFlow`: copies from arguments to parameters and from results; to `Found`: callees.
  */
+import type { ValueRef } from '../../models/types.js';
 import { isToldApart } from '../clone-function.js';
 import {
   ANY_PROPERTY,
@@ -56,6 +57,8 @@ export class Calls {
   readonly #tokens: TokenTable;
   readonly #instances = new Map<string, TokenId>();
   readonly #waiting: Waiting[] = [];
+  /** What callbacks are called with, by their use and the parameters that the model lists. */
+  readonly #givenTo = new Map<Use, Map<readonly ValueRef[], readonly ValueId[]>>();
   readonly #superCalls: { readonly id: TokenId; readonly view: CallView }[] = [];
 
   constructor(passes: CallPasses) {
@@ -236,7 +239,7 @@ export class Calls {
     let found = false;
     for (const { id, view } of this.#superCalls.splice(0)) {
       const called = this.#tokens.functionOf(id);
-      if (called === null || this.#flow.held.get(view.receiver).length > 0) continue;
+      if (called === null || this.#flow.held.size(view.receiver) > 0) continue;
       this.#callFunction(id, called, { ...view, only: UNKNOWN });
       found = true;
     }
@@ -323,10 +326,7 @@ export class Calls {
     const bound = token.kind === 'bound' ? token.args : [];
     const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
     const params = (isErrorHandler ? rupture.errorParams : rupture.params) ?? [];
-    // What a listener is called with is made anew for each call (a socket, a chunk), not where it is registered.
-    this.#givenValues.givesAnew = rupture.kind !== 'sync';
-    this.#passArguments(fn, [...bound, ...params.map((ref) => this.#givenValues.refValue(ref, use.call))], -1);
-    this.#givenValues.givesAnew = false;
+    this.#passArguments(fn, [...bound, ...this.#given(use, params)], -1);
     if (rupture.params === undefined && rupture.label !== undefined) this.#passEmitted(fn, use.call);
     if (isErrorHandler) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
     if (token.kind === 'bound') this.#flow.edge(token.receiver, fn.receiver);
@@ -337,6 +337,22 @@ export class Calls {
     if (rupture.kind === 'sync' && rupture.within === undefined && token.kind === 'function')
       this.#flow.edge(use.call.args[after] ?? NOTHING, fn.receiver);
     if (rupture.kind === 'post' && this.#catches(use.use)) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
+  }
+
+  /** The same to each function that the callback can be. */
+  #given(use: Extract<Use, { kind: 'callback' }>, params: readonly ValueRef[]): readonly ValueId[] {
+    if (params.length === 0) return [];
+    let known = this.#givenTo.get(use);
+    if (known === undefined) this.#givenTo.set(use, (known = new Map()));
+    let values = known.get(params);
+    if (values === undefined) {
+      // What a listener is called with is made anew for each call (a socket, a chunk), not where it is registered.
+      this.#givenValues.givesAnew = use.use.rupture.kind !== 'sync';
+      values = params.map((ref) => this.#givenValues.refValue(ref, use.call));
+      this.#givenValues.givesAnew = false;
+      known.set(params, values);
+    }
+    return values;
   }
 
   /** Nobody says what the event brings: it may be whatever the program has given the emitter, to emit it. */

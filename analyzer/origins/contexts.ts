@@ -67,7 +67,7 @@ export class Contexts {
   }
 
   isGivenAny({ args }: CallView): boolean {
-    return args.some((arg) => this.#flow.held.get(arg).length > 0);
+    return args.some((arg) => this.#flow.held.size(arg) > 0);
   }
 
   /** Where arguments are not where the call has them, it is what the parameters hold that counts: each such call has a copy,

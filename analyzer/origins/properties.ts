@@ -318,12 +318,12 @@ export class Properties {
     const waiting = this.#inherited.splice(0);
     let found = false;
     for (const { shape, site, lent, use } of this.#borrowed.splice(0)) {
-      if (this.#flow.held.get(lent).length > 0) continue;
+      if (this.#flow.held.size(lent) > 0) continue;
       this.#loadFromShape(shape, site, this.#facts.atomName(use.atom), use);
       found = true;
     }
     for (const { id, use } of waiting) {
-      if (this.#flow.held.get(use.shadow ?? NOTHING).length > 0) continue;
+      if (this.#flow.held.size(use.shadow ?? NOTHING) > 0) continue;
       this.load(id, { ...use, shadow: undefined });
       found = true;
     }

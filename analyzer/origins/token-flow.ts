@@ -16,6 +16,16 @@ import type { Use } from './uses.js';
 import { WaitingUses } from './waiting-uses.js';
 
 const tooMany = 120;
+/** From so many copies of a value on, those are left out that reach nothing any more. */
+const manyCopies = 16;
+
+const takenAtOnce = 1 << 14;
+
+interface OpenCopies {
+  readonly to: ValueId[];
+  /** How many of the value's copies have been looked at. */
+  seen: number;
+}
 
 export class TokenFlow {
   readonly facts: Facts;
@@ -27,6 +37,9 @@ export class TokenFlow {
   readonly kept: AtomId;
   readonly #budget: Budget;
   readonly #edges = new IntSets();
+  /** One bit for each value: it is unknown, and holds so much that nothing is added any more. */
+  readonly #full = new IntList(256);
+  readonly #open = new Map<ValueId, OpenCopies>();
   readonly #uses = new WaitingUses();
   readonly #queueValues = new IntList(4096);
   readonly #queueTokens = new IntList(4096);
@@ -57,16 +70,29 @@ export class TokenFlow {
   }
 
   add(value: ValueId, token: TokenId): boolean {
-    if (value === NOTHING) return false;
+    if (value === NOTHING || this.#isFull(value)) return false;
     const most = this.#budget.isExhausted ? 4 : tooMany;
-    if (this.held.size(value) >= most && token !== UNKNOWN) {
-      // Values that can be nearly anything say nothing; without a bound they cost the most.
-      return this.add(value, UNKNOWN);
-    }
-    if (!this.held.add(value, token)) return false;
+    const isTooMuch = this.held.size(value) >= most;
+    // Values that can be nearly anything say nothing; without a bound they cost the most.
+    const added = isTooMuch ? UNKNOWN : token;
+    const isNew = this.held.add(value, added);
+    if (isTooMuch) this.#fill(value);
+    if (!isNew) return false;
     this.#queueValues.push(value);
-    this.#queueTokens.push(token);
+    this.#queueTokens.push(added);
     return true;
+  }
+
+  #isFull(value: ValueId): boolean {
+    const word = value >> 5;
+    return word < this.#full.length && (this.#full.get(word) & (1 << (value & 31))) !== 0;
+  }
+
+  #fill(value: ValueId): void {
+    const word = value >> 5;
+    this.#full.extend(word + 1);
+    this.#full.set(word, this.#full.get(word) | (1 << (value & 31)));
+    this.held.close(value);
   }
 
   addShape(value: ValueId, shape: Shape, site: number): void {
@@ -94,7 +120,8 @@ export class TokenFlow {
   edge(from: ValueId, to: ValueId): void {
     if (from === NOTHING || to === NOTHING || from === to) return;
     if (!this.#edges.add(from, to)) return;
-    for (let index = 0; index < this.held.size(from); index++) this.add(to, this.held.at(from, index));
+    const held = this.held.size(from);
+    for (let index = 0; index < held && !this.#isFull(to); index++) this.add(to, this.held.at(from, index));
   }
 
   use(value: ValueId, use: Use): void {
@@ -114,13 +141,35 @@ export class TokenFlow {
       const value = this.#queueValues.get(next);
       const token = this.#queueTokens.get(next);
       next += 1;
+      // What has been taken makes room: all that ever moves is many times what waits.
+      if (next === takenAtOnce) {
+        this.#queueValues.dropFirst(next);
+        this.#queueTokens.dropFirst(next);
+        next = 0;
+      }
       const edges = this.#edges.size(value);
       this.#budget.spend(1 + edges);
-      for (let index = 0; index < edges; index++) this.add(this.#edges.at(value, index), token);
+      if (edges >= manyCopies) this.#copyAlongOpen(value, token);
+      else for (let index = 0; index < edges; index++) this.add(this.#edges.at(value, index), token);
       this.#applyUses(value, token);
     }
     this.#queueValues.length = 0;
     this.#queueTokens.length = 0;
+  }
+
+  /** Where everything may be everything, nine copies in ten lead to what is full. */
+  #copyAlongOpen(value: ValueId, token: TokenId): void {
+    let open = this.#open.get(value);
+    if (open === undefined) this.#open.set(value, (open = { to: [], seen: 0 }));
+    const edges = this.#edges.size(value);
+    for (; open.seen < edges; open.seen++) open.to.push(this.#edges.at(value, open.seen));
+    let left = 0;
+    for (const to of open.to) {
+      if (this.#isFull(to)) continue;
+      open.to[left++] = to;
+      this.add(to, token);
+    }
+    open.to.length = left;
   }
 
   #applyUses(value: ValueId, token: TokenId): void {
