@@ -31,9 +31,7 @@ interface Source {
 
 /** `compiler`: a program that fills a folder of the cache. */
 function prepare(source: Source, options: RunOptions, compiler: string): Prepared | null {
-  const { kind, file } = source;
-  const { config } = options;
-  const key = cache.keyOf([kind, file, config ?? '', process.cwd(), version(compiler), process.versions.node]);
+  const key = keyOf(source, options.config, process.cwd(), compiler);
   const known = cache.open(key);
   if (known !== null) return read(known);
   const root = cache.writableFolder();
@@ -44,6 +42,11 @@ function prepare(source: Source, options: RunOptions, compiler: string): Prepare
   const compiled = cache.open(key);
   // Changed while it was compiled: the next start will see it as it is then.
   return compiled === null ? without(source, 'its files changed while it was being compiled', options) : read(compiled);
+}
+
+/** Under which the cache has what is started in `cwd`. */
+function keyOf({ kind, file }: Source, config: string | null, cwd: string, compiler: string): string {
+  return cache.keyOf([kind, file, config ?? '', cwd, version(compiler), process.versions.node]);
 }
 
 function without({ kind, file }: Source, why: string, { logLevel }: RunOptions): null {
@@ -151,4 +154,4 @@ function say(level: LogLevel, text: string, wanted: LogLevel): void {
   }
 }
 
-export = { prepare, say };
+export = { prepare, keyOf, say };

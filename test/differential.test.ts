@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
@@ -12,21 +11,32 @@ import {
   runFactories,
   runOriginal,
 } from './support/differential.js';
-import { findFixtures } from './support/fixture.js';
-import { type Tree, tempFolder } from './support/temp-folder.js';
+import type { Tree } from './support/temp-folder.js';
 
 // What the emitted program shows to the outside, against the original.
 
 async function same(t: ExecutionContext, app: App, options: RunOptions = {}): Promise<Run> {
-  const original = await runOriginal(app, options);
+  const original = await originalOf(app, options);
   t.deepEqual(await runEmitted(app, options), original);
   return original;
 }
 
+/** What it does is compared with several runs, but need not be done anew for each. */
+function originalOf(app: App, options: RunOptions): Promise<Run> {
+  const of = originals.get(app) ?? new Map<string, Promise<Run>>();
+  originals.set(app, of);
+  const key = JSON.stringify(options);
+  const run = of.get(key) ?? runOriginal(app, options);
+  of.set(key, run);
+  return run;
+}
+
+const originals = new WeakMap<App, Map<string, Promise<Run>>>();
+
 /** Every cut is taken; gives the fluxions that have been run that way. */
 async function sameFromFactories(t: ExecutionContext, app: App, options: RunOptions): Promise<readonly string[]> {
   const { cuts, ...seen } = await runFactories(app, options);
-  t.deepEqual(seen, await runOriginal(app, options));
+  t.deepEqual(seen, await originalOf(app, options));
   return cuts;
 }
 
@@ -397,19 +407,5 @@ ${LISTEN}`,
     const requests = paths('/user/1', '/user/2', '/user/1', '/stream', '/none');
     await same(t, app, requests);
     await sameFromFactories(t, app, requests);
-  });
-}
-
-// --- fixtures ------------------------------------------------------------------------------------------------------------
-
-for (const fixture of findFixtures()) {
-  const file = join(fixture.folder, 'requests.json');
-  if (!existsSync(file)) continue;
-  test(`as written, as emitted, and with every cut taken: ${fixture.name}`, async (t) => {
-    const asked: Pick<RunOptions, 'env' | 'requests'> = JSON.parse(readFileSync(file, 'utf8'));
-    const out = join(tempFolder(t), 'out');
-    const app = { ...fixture, ...(await compileApp(fixture.folder, fixture.entry, out)) };
-    await same(t, app, asked);
-    await sameFromFactories(t, app, asked);
   });
 }

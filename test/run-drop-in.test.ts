@@ -5,8 +5,9 @@ import test from 'ava';
 import { type Program, type Running, sameAsNode } from './support/drop-in.js';
 import { link } from './support/temp-folder.js';
 
-// `fluxion run` against `node`, case by case. Each case runs with handlers that may move in the app (recorder, texts with
-// cuts and, once it serves, engine and replicas are there) and under each placement.
+// `fluxion run` against `node`, case by case, with handlers in the app that may move: recorder and texts with cuts are there and,
+// once it serves, engine and replicas. Until an app serves, `auto` and `eager` are the same, so these are told apart only where it
+// does; and an app of which nothing may move runs as one that is told to stay home, so few cases try both.
 
 /** Handlers with a cut in the middle and without; what stands behind the last line is the case. On one line: lines stay. */
 const MOVABLE = `const express = require('express'), cutFs = require('fs'), app = express(); let hits = 0; app.get('/heavy', (req, res) => { let sum = 0; for (let i = 0; i < 1e5; i++) sum += i % 7; res.json(sum); }); app.get('/cut', (req, res) => { cutFs.stat('.', (error, found) => { hits++; res.json([hits, found.isDirectory()]); }); });`;
@@ -14,6 +15,12 @@ const MOVABLE_ESM = MOVABLE.replace(
   /^const express = require\('express'\), cutFs = require\('fs'\), /,
   `import express from 'express'; import cutFs from 'fs'; const `,
 );
+
+/** The same in a program that does not serve: it need not wait for Express. */
+const CUT_ONLY = `${MOVABLE.replace(
+  /^const express.*app = express\(\);/,
+  `const cutFs = require('fs'); if (process.env.SERVES) { const app = require('express')();`,
+)} }`;
 
 /** Serves on a port of its own, and says so. */
 const LISTEN = `const server = app.listen(0, '127.0.0.1', () => console.error('port=' + server.address().port + ';'));`;
@@ -38,12 +45,19 @@ console.log(JSON.stringify({ url, filename, dirname, main, keys: Object.keys(imp
 const masked = (text: string): string =>
   text.replace(/(node:internal\/main\/[^\s|]+)(\n +at .*|[|]node:internal.*)+/g, '$1');
 
+/** Where the app has handlers that may move, and where it has none; compiled by the first run itself. */
 function both(title: string, program: (prefix: string) => Program): void {
   test(`${title}, nothing to move`, async (t) => {
-    await sameAsNode(t, program(''));
+    await sameAsNode(t, program(''), ['home', 'auto'], 'empty');
   });
   test(`${title}, handlers to move`, async (t) => {
-    await sameAsNode(t, program(MOVABLE));
+    await sameAsNode(t, program(MOVABLE), ['home', 'eager'], 'empty');
+  });
+}
+
+function same(title: string, program: (prefix: string) => Program): void {
+  test(title, async (t) => {
+    await sameAsNode(t, program(CUT_ONLY), ['home', 'eager']);
   });
 }
 
@@ -65,40 +79,40 @@ const esm =
 
 both('what a CommonJS entry sees', app(PLACES, { words: ['app.js', '--flag', 'run', '--', '-x', ''] }));
 both('what an ES module sees', esm(ESM_PLACES, { words: ['./app.mjs', 'a', '--b=c'] }));
-both('arguments of node', app(PLACES, { nodeWords: ['--no-warnings', '--stack-trace-limit=4'] }));
-both('NODE_OPTIONS', (prefix) => ({
+same('arguments of node', app(PLACES, { nodeWords: ['--no-warnings', '--stack-trace-limit=4'] }));
+same('NODE_OPTIONS', (prefix) => ({
   files: { 'pre.cjs': `console.log('preloaded', process.argv.length > 1);`, 'app.js': `${prefix}\n${PLACES}` },
   env: { NODE_OPTIONS: '--require ./pre.cjs --no-deprecation' },
 }));
-both('an entry in another folder', (prefix) => ({
+same('an entry in another folder', (prefix) => ({
   files: { 'lib/app.js': `${prefix}\n${PLACES}`, 'work/x': '' },
   words: ['../lib/app.js'],
   cwd: 'work',
 }));
-both('an entry without its extension', (prefix) => ({ files: { 'app.js': `${prefix}\n${PLACES}` }, words: ['app'] }));
-both('a folder with a main', (prefix) => ({
+same('an entry without its extension', (prefix) => ({ files: { 'app.js': `${prefix}\n${PLACES}` }, words: ['app'] }));
+same('a folder with a main', (prefix) => ({
   files: { 'app/package.json': '{"main": "lib/app.js"}', 'app/lib/app.js': `${prefix}\n${PLACES}` },
   words: ['app', 'word'],
 }));
-both('a folder with an index', (prefix) => ({
+same('a folder with an index', (prefix) => ({
   files: { 'index.js': `${prefix}\n${PLACES.replace('./app.js', './index.js')}` },
   words: ['.'],
 }));
-both('an entry behind a symbolic link', (prefix) => ({
+same('an entry behind a symbolic link', (prefix) => ({
   files: { 'real/app.js': `${prefix}\n${PLACES}`, 'app.js': link('real/app.js') },
 }));
-both('links kept', (prefix) => ({
+same('links kept', (prefix) => ({
   files: { 'real/app.js': `${prefix}\n${PLACES}`, 'app.js': link('real/app.js') },
   nodeWords: ['--preserve-symlinks', '--preserve-symlinks-main'],
 }));
-both('.cjs', (prefix) => ({ files: { 'app.js': '', 'app.cjs': `${prefix}\n${PLACES}` }, words: ['app.cjs'] }));
-both('"type": "module"', (prefix) => ({
+same('.cjs', (prefix) => ({ files: { 'app.js': '', 'app.cjs': `${prefix}\n${PLACES}` }, words: ['app.cjs'] }));
+same('"type": "module"', (prefix) => ({
   files: { 'package.json': '{"type": "module"}', 'app.js': `${prefix === '' ? '' : MOVABLE_ESM}\n${ESM_PLACES}` },
 }));
 both('an ES module without a sign of it', (prefix) => ({
   files: { 'app.js': `${prefix === '' ? '' : MOVABLE_ESM}\nimport 'node:fs';\n${ESM_PLACES}` },
 }));
-both('several modules', (prefix) => ({
+same('several modules', (prefix) => ({
   files: {
     'app.js': `${prefix}\nrequire('./a'); ${PLACES}`,
     'a.js': `exports.b = require('./b'); console.log(module.parent.id, require.main.filename, module.children.length);`,
@@ -123,38 +137,38 @@ both(
   'process.exit',
   app(`process.on('exit', (code) => console.log('exit', code)); console.log('a'); process.exit(3);`),
 );
-both('process.exitCode', app(`process.on('beforeExit', () => console.log('before')); process.exitCode = 4;`));
+same('process.exitCode', app(`process.on('beforeExit', () => console.log('before')); process.exitCode = 4;`));
 both('an error that start-up throws', app(`function inner() { throw new TypeError('at start'); }\n\ninner();`));
-both('an error with a cause', app(`try { null.x; } catch (cause) { throw new Error('outer', { cause }); }`));
-both('something else thrown', app(`throw { some: 'object' };`));
-both('an error in a required module', (prefix) => ({
+same('an error with a cause', app(`try { null.x; } catch (cause) { throw new Error('outer', { cause }); }`));
+same('something else thrown', app(`throw { some: 'object' };`));
+same('an error in a required module', (prefix) => ({
   files: { 'app.js': `${prefix}\nrequire('./a');`, 'a.js': `\nmodule.exports = undefinedName;` },
 }));
-both('a syntax error in the entry', app(`const a = ;`));
-both('a syntax error in a required module', (prefix) => ({
+same('a syntax error in the entry', app(`const a = ;`));
+same('a syntax error in a required module', (prefix) => ({
   files: { 'app.js': `${prefix}\nrequire('./a');`, 'a.js': `\nlet b b;` },
 }));
-both('a syntax error in an ES module', esm(`let b b;`));
-both('a module that is missing', app(`require('./none');`));
+same('a syntax error in an ES module', esm(`let b b;`));
+same('a module that is missing', app(`require('./none');`));
 // Before Node 22.15 texts of ES modules can only be replaced on a thread of Node's, which has other frames on its stack.
-both(
+same(
   'an import that is missing',
   esm(`import './none.mjs';`, { masked: (text) => /^Error .*/m.exec(text)?.[0] ?? text }),
 );
-both('an export that is missing', esm(`import { none } from 'node:fs';`));
-both('an unhandled rejection', app(`Promise.reject(new Error('nobody'));`));
-both('an unhandled rejection with a reason', app(`Promise.reject('words');`));
-both(
+same('an export that is missing', esm(`import { none } from 'node:fs';`));
+same('an unhandled rejection', app(`Promise.reject(new Error('nobody'));`));
+same('an unhandled rejection with a reason', app(`Promise.reject('words');`));
+same(
   'a rejection, only warned of',
   app(`Promise.reject(new Error('nobody'));`, { nodeWords: ['--unhandled-rejections=warn'], masked }),
 );
-both('an error in a timer', app(`setTimeout(() => { throw new Error('late'); }, 1);`));
-both('an error in an ES module', esm(`await 1;\nfunction inner() { throw new TypeError('at start'); }\n\ninner();`));
-both(
+same('an error in a timer', app(`setTimeout(() => { throw new Error('late'); }, 1);`));
+same('an error in an ES module', esm(`await 1;\nfunction inner() { throw new TypeError('at start'); }\n\ninner();`));
+same(
   'an error in an ES module, before it waits',
   esm(`function inner() { throw new TypeError('at start'); }\n\ninner();`),
 );
-both(
+same(
   'an uncaught error that is caught',
   app(`process.on('uncaughtException', (error, origin) => { console.log(origin, error.stack); });
 process.on('uncaughtExceptionMonitor', (error) => console.log('monitor', process.listenerCount('uncaughtExceptionMonitor')));
@@ -170,7 +184,7 @@ const o = {}; Error.captureStackTrace(o); console.log(o.stack);`,
     { masked },
   ),
 );
-both(
+same(
   'a whole stack',
   app(
     `Error.stackTraceLimit = Infinity; console.log(new Error('deep').stack);
@@ -178,9 +192,9 @@ Error.prepareStackTrace = (e, sites) => sites.map((s) => [s.getFileName(), s.get
     { masked },
   ),
 );
-both('a warning', app(`process.emitWarning('look'); new Buffer(1);`, { nodeWords: ['--trace-warnings'], masked }));
-both('--trace-uncaught', app(`throw new Error('traced');`, { nodeWords: ['--trace-uncaught'], masked }));
-both('--enable-source-maps', (prefix) => ({
+same('a warning', app(`process.emitWarning('look'); new Buffer(1);`, { nodeWords: ['--trace-warnings'], masked }));
+same('--trace-uncaught', app(`throw new Error('traced');`, { nodeWords: ['--trace-uncaught'], masked }));
+same('--enable-source-maps', (prefix) => ({
   files: {
     'app.js': `${prefix}\nrequire('./out.js');`,
     'out.js': `\nthrow new Error('mapped');\n//# sourceMappingURL=out.js.map\n`,
@@ -189,12 +203,12 @@ both('--enable-source-maps', (prefix) => ({
   },
   nodeWords: ['--enable-source-maps'],
 }));
-both('top-level await', esm(`console.log(1); await new Promise((r) => setTimeout(r, 5)); console.log(2);`));
-both(
+same('top-level await', esm(`console.log(1); await new Promise((r) => setTimeout(r, 5)); console.log(2);`));
+same(
   'top-level await that never settles',
   esm(`process.on('exit', (code) => console.log('exit', code));\nawait new Promise(() => {});`),
 );
-both(
+same(
   'exit handlers',
   app(`process.on('exit', (code) => { console.log('exit', code); process.exitCode = 7; });
 let n = 0; process.on('beforeExit', (code) => { console.log('before', code); if (n++ < 2) setTimeout(() => console.log('more'), 1); });`),
@@ -202,21 +216,21 @@ let n = 0; process.on('beforeExit', (code) => { console.log('before', code); if 
 for (const words of [['none.js'], ['none'], ['./none/'], ['none.mjs'], ['none/app.js', 'word'], ['empty'], ['']]) {
   test(`an entry that is not there: ${JSON.stringify(words)}`, async (t) => {
     if (words[0] === '') return t.pass();
-    await sameAsNode(t, { files: { 'empty/x.txt': '' }, words });
+    await sameAsNode(t, { files: { 'empty/x.txt': '' }, words }, ['home', 'eager']);
   });
 }
-both('killed by itself', app(`process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1000);`));
-both('aborted', app(`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);`));
+same('killed by itself', app(`process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1000);`));
+same('aborted', app(`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);`));
 
 // --- streams and signals ---------------------------------------------------------------------------------------------
 
-both('standard input, piped through', app(`process.stdin.pipe(process.stdout);`, { stdin: 'some\ntext' }));
-both(
+same('standard input, piped through', app(`process.stdin.pipe(process.stdout);`, { stdin: 'some\ntext' }));
+same(
   'standard input, read at once',
   app(`console.log(require('fs').readFileSync(0, 'utf8').toUpperCase());`, { stdin: 'text' }),
 );
-both('much output', app(`for (let i = 0; i < 20000; i++) console.log('line-' + i + '-');`));
-both(
+same('much output', app(`for (let i = 0; i < 20000; i++) console.log('line-' + i + '-');`));
+same(
   'output that nobody reads',
   app(
     `setInterval(() => console.log('x'.repeat(1000)), 1);\nprocess.stdout.on('error', (e) => { console.error(e.code); process.exit(5); });`,
@@ -236,8 +250,8 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2', 'SIGQUIT', 'SIGP
     child.kill(signal);
     if (signal === 'SIGPIPE' || signal === 'SIGWINCH') child.kill('SIGKILL');
   };
-  both(`${signal}, left to node`, app(WAIT, { act }));
-  both(
+  same(`${signal}, left to node`, app(WAIT, { act }));
+  same(
     `${signal}, taken`,
     app(
       `process.once('${signal}', (name, n) => { console.log(name, n, process.listenerCount(name)); process.exit(9); });\n${WAIT}`,
@@ -253,18 +267,18 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2', 'SIGQUIT', 'SIGP
 
 // --- children, threads, clusters ----------------------------------------------------------------------------------------
 
-both('a fork', (prefix) => ({
+same('a fork', (prefix) => ({
   files: {
     'app.js': `${prefix}\nconst c = require('child_process').fork('./child.js', ['x'], { execArgv: [...process.execArgv, '--no-warnings'] }); c.on('message', (m) => { console.log(JSON.stringify(m)); c.send('bye'); }); c.on('exit', (...a) => console.log(a));`,
     'child.js': `process.send([process.argv, process.execArgv, require.main === module]); process.once('message', () => process.exit(2));`,
   },
 }));
-both(
+same(
   'a fork of itself',
   app(`if (process.argv[2]) { process.send([process.argv, typeof process.send]); process.disconnect(); } else {
 const c = require('child_process').fork(__filename, ['x']); c.on('message', (m) => console.log(JSON.stringify(m))); c.on('exit', (...a) => console.log(a)); }`),
 );
-both(
+same(
   'spawned by its own arguments',
   app(`if (process.argv[2]) console.log('again', process.argv); else {
 console.log(require('child_process').spawnSync(process.execPath, [...process.execArgv, ...process.argv.slice(1), 'x'], { encoding: 'utf8' }).stdout); }`),
@@ -275,13 +289,13 @@ both('a thread', (prefix) => ({
     'thread.js': `const w = require('worker_threads'); w.parentPort.postMessage([process.argv, process.execArgv, w.isMainThread, w.threadId, w.workerData, Object.keys(require.cache)]); process.exitCode = 3;`,
   },
 }));
-both(
+same(
   'a cluster',
   app(`const cluster = require('cluster'), http = require('http');
 if (cluster.isPrimary) { const w = cluster.fork(); w.on('message', (m) => { console.log(JSON.stringify(m)); w.kill(); }); w.on('exit', (...a) => console.log(a)); }
 else { http.createServer((q, s) => s.end('x')).listen(0, () => process.send([process.argv, cluster.worker.id])); }`),
 );
-both(
+same(
   'node:test in the app',
   app(`const test = require('node:test'); test('one', () => {});`, { nodeWords: ['--test-reporter=dot'] }),
 );

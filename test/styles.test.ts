@@ -27,12 +27,7 @@ const apps = [...findStyles(), ...findAdversarial()];
 let accepting = 0;
 
 for (const app of apps) {
-  test(`${app.name}: what moves, and what it answers`, (t) =>
-    inTurn(async () => {
-      const folder = tempFolder(t);
-      await checkStyle(t, app, folder);
-      await checkAccepting(t, app, folder);
-    }));
+  test(`${app.name}: what moves, and what it answers`, (t) => inTurn(() => checkStyle(t, app)));
 }
 
 test('most of them are served by several threads', (t) =>
@@ -43,18 +38,24 @@ test('most of them are served by several threads', (t) =>
 /** The compiler could not follow the app to where it says what handles the route. */
 const NOT_FOUND: FoundPlacement = { id: '', placement: 'home', why: 'is not found by the compiler' };
 
-async function checkStyle(t: ExecutionContext, app: Fixture, folder: string): Promise<void> {
+async function checkStyle(t: ExecutionContext, app: Fixture): Promise<void> {
   const style = readStyle(app);
-  const [original, spread] = await Promise.all([
+  const folder = tempFolder(t);
+  const [original, spread, shared] = await Promise.all([
     ServedApp.serveFixture(t, app, NODE),
     ServedApp.serveFixture(t, app, { flags: EAGER, folder }),
+    ServedApp.serveFixture(t, app, { flags: ACCEPTING }),
   ]);
   // Whether there is a replica is among what is asked.
   await spread.says(/^fluxion (?:debug: replica-1 is ready|info: server0: all )/m);
-  for (const request of inRandomOrder(style.requests)) {
-    const asked = `${request.method ?? 'GET'} ${request.path}`;
-    t.deepEqual(await ask(spread, request), await ask(original, request), asked);
+  const [decided] = await shared.says(DECIDED);
+  if (decided.endsWith('accepts')) accepting++;
+  for (const [index, request] of inRandomOrder(style.requests).entries()) {
+    const isNew = index % 3 === 0;
+    const [expected, ...answers] = await Promise.all([original, spread, shared].map((to) => ask(to, request, isNew)));
+    t.deepEqual(answers, [expected, expected], `${request.method ?? 'GET'} ${request.path}`);
   }
+  t.deepEqual([...shared.logged('error'), ...shared.logged('warn').filter((line) => line.includes(' came to '))], []);
   const { link, fluxions } = await spread.report();
   t.deepEqual([spread.logged('error'), (await spread.ended).code], [[], null]);
   if (link === null) return t.fail('the app was not linked');
@@ -73,21 +74,6 @@ async function checkStyle(t: ExecutionContext, app: Fixture, folder: string): Pr
     if (typeof expected === 'string') t.true(runs.includes('replica-1'), `${route} ran on ${runs.join()}`);
     else t.false(runs.includes('replica-1'), `${route} ran on ${runs.join()}`);
   }
-}
-
-async function checkAccepting(t: ExecutionContext, app: Fixture, folder: string): Promise<void> {
-  const { requests } = readStyle(app);
-  const [original, spread] = await Promise.all([
-    ServedApp.serveFixture(t, app, NODE),
-    ServedApp.serveFixture(t, app, { flags: ACCEPTING, folder }),
-  ]);
-  const [decided] = await spread.says(DECIDED);
-  if (decided.endsWith('accepts')) accepting++;
-  for (const [index, request] of [...requests, ...requests].entries()) {
-    const isNew = index % 3 === 0;
-    t.deepEqual(await ask(spread, request, isNew), await ask(original, request, isNew), request.path);
-  }
-  t.deepEqual([...spread.logged('error'), ...spread.logged('warn').filter((line) => line.includes(' came to '))], []);
 }
 
 async function ask(

@@ -17,7 +17,8 @@ import { compile } from '../../compile.js';
 import { emitFiles } from '../../flx/emit/files.js';
 import { writeOutput } from '../../flx/emit/write-output.js';
 import type { FluxionProgram } from '../../flx/program.js';
-import { inTurn } from './in-turn.js';
+import { turnOf } from './in-turn.js';
+import { prepare } from './prepare.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
 
 /** As in a fixture's requests.json. */
@@ -73,6 +74,7 @@ function findPackages(folder: string): string {
 
 /** The app in a folder of its own, from where it finds the project's packages, and compiled to `out` in it. */
 export async function makeApp(t: ExecutionContext, entry: string, tree: Tree, change = unchanged): Promise<App> {
+  await turnOf(t);
   const folder = tempFolder(t, { ...tree, node_modules: link(packages) });
   return { folder, entry, ...(await compileApp(folder, entry, join(folder, 'out'), change)) };
 }
@@ -115,10 +117,12 @@ export async function runEager(
   options: RunOptions = {},
 ): Promise<Run & { readonly said: string }> {
   const flags = ['--placement', 'eager', '--threads', '1', '--log-level', 'debug'];
+  const cache = join(app.out, '../cache');
+  await prepare(app.entry, app.folder, cache);
   const result = await run(cli, app.folder, {
     ...options,
     args: ['run', ...flags, join(app.folder, app.entry), ...(options.args ?? [])],
-    env: { ...options.env, FLUXION_CACHE: join(app.out, '../cache') },
+    env: { ...options.env, FLUXION_CACHE: cache },
     ready: /^fluxion (?:debug: replica-1 is ready|info: .* main thread)/m,
   });
   const said = result.stderr.match(SAID)?.join('') ?? '';
@@ -141,11 +145,7 @@ globalThis[Symbol.for('fluxion.loop')] = {
 
 // -------------------------------------------------------------------------------------------------------------------
 
-function run(file: string, folder: string, options: RunOptions): Promise<Run> {
-  return inTurn(() => runNow(file, folder, options));
-}
-
-async function runNow(file: string, folder: string, options: RunOptions): Promise<Run> {
+async function run(file: string, folder: string, options: RunOptions): Promise<Run> {
   const port = await freePort();
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, NODE_OPTIONS: _options, ...env } = process.env;
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), file, ...(options.args ?? [])], {

@@ -8,6 +8,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { turnOf } from './in-turn.js';
+import { prepare } from './prepare.js';
 import { cliPath } from './run-cli.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
 
@@ -63,31 +65,26 @@ export function programFolder(t: ExecutionContext, files: Tree): string {
   return tempFolder(t, { ...files, node_modules: link(packages) });
 }
 
-/** Runs it in all ways, and gives what node did. */
-export async function sameAsNode(t: ExecutionContext, program: Program): Promise<Seen> {
+/** What a run finds in its cache: the compiled program, or nothing, so that it compiles it itself. */
+export type Cache = 'filled' | 'empty';
+
+/** Runs it in these ways besides `node`, and gives what node did. */
+export async function sameAsNode(
+  t: ExecutionContext,
+  program: Program,
+  ways: readonly Way[] = WAYS,
+  filled: Cache = 'filled',
+): Promise<Seen> {
+  await turnOf(t);
   const folder = programFolder(t, program.files);
   const cache = tempFolder(t);
   const expected = await runProgram(folder, cache, 'node', program);
-  for (const way of WAYS) {
+  program.before?.(folder);
+  if (filled === 'filled') await prepare(program.words?.[0] ?? 'app.js', join(folder, program.cwd ?? '.'), cache);
+  for (const way of ways) {
     if (way !== 'node') t.deepEqual(await runProgram(folder, cache, way, program), expected, way);
   }
   return expected;
-}
-
-export function runProgram(folder: string, cache: string, by: Way, program: Program): Promise<Seen> {
-  return inTurn(() => runNow(folder, cache, by, program));
-}
-
-/** All tests of a file begin at once; so many processes get so little of the machine that they run into time limits. */
-const AT_ONCE = 3;
-const lanes: Promise<unknown>[] = Array.from({ length: AT_ONCE }, () => Promise.resolve());
-let turn = 0;
-
-function inTurn<T>(run: () => Promise<T>): Promise<T> {
-  const lane = turn++ % AT_ONCE;
-  const mine = (lanes[lane] ?? Promise.resolve()).then(run);
-  lanes[lane] = mine.catch(() => {});
-  return mine;
 }
 
 /** None outlives the test, however that ends. */
@@ -96,7 +93,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-async function runNow(folder: string, cache: string, by: Way, program: Program): Promise<Seen> {
+export async function runProgram(folder: string, cache: string, by: Way, program: Program): Promise<Seen> {
   program.before?.(folder);
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, NODE_OPTIONS: _options, ...env } = process.env;
   const words = program.words ?? ['app.js'];

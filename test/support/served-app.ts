@@ -8,6 +8,8 @@ import type { ExecutionContext } from 'ava';
 import type { LinkReport } from '../../flx/link-report.js';
 import type { AcceptReport } from '../../runtime/report.js';
 import type { Fixture } from './fixture.js';
+import { turnOf } from './in-turn.js';
+import { prepare } from './prepare.js';
 import { cliPath } from './run-cli.js';
 import { link, type Tree, tempFolder } from './temp-folder.js';
 
@@ -98,11 +100,14 @@ export class ServedApp {
   /** What is written about it goes to the folder. */
   static async #start(t: ExecutionContext, folder: string, entry: string, options: ServeOptions): Promise<ServedApp> {
     const { flags, env, replicas = 0 } = options;
+    await turnOf(t);
     const run = [cliPath, 'run', '--report', join(folder, 'report.json'), '--log-level', 'debug', ...(flags ?? [])];
     const { NODE_OPTIONS: _options, ...inherited } = process.env;
+    const cache = join(folder, 'cache');
+    if (flags !== null && !flags.includes('--config')) await prepare(entry, folder, cache);
     const child = spawn(process.execPath, [...(flags === null ? [] : run), entry], {
       cwd: folder,
-      env: { ...inherited, FLUXION_CACHE: join(folder, 'cache'), ...env },
+      env: { ...inherited, FLUXION_CACHE: cache, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const app = new ServedApp(child, folder);
