@@ -13,7 +13,9 @@ import {
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
+import compiledPrograms from '../runtime/cache.cjs';
 import { programFolder } from './support/drop-in.js';
+import { prepare } from './support/prepare.js';
 import { cliPath } from './support/run-cli.js';
 import { type Tree, tempFolder } from './support/temp-folder.js';
 
@@ -80,6 +82,18 @@ function age(...files: readonly string[]): void {
   for (const file of files) utimesSync(file, 1e9, 1e9);
 }
 
+/** What a start would ask. */
+function isFound({ cache }: App): boolean {
+  const { FLUXION_CACHE } = process.env;
+  process.env.FLUXION_CACHE = cache;
+  try {
+    return compiledPrograms.open(keysIn(cache)[0] ?? '') !== null;
+  } finally {
+    if (FLUXION_CACHE === undefined) delete process.env.FLUXION_CACHE;
+    else process.env.FLUXION_CACHE = FLUXION_CACHE;
+  }
+}
+
 function currentFolder({ cache }: App): string {
   const [key = ''] = keysIn(cache);
   return join(cache, key, readFileSync(join(cache, key, 'current'), 'utf8'));
@@ -94,8 +108,9 @@ test('a second start compiles nothing', (t) => {
   t.deepEqual(app.compiled(), [first]);
 });
 
-test('a changed module is compiled anew, also within one tick of the clock', (t) => {
+test('a changed module is compiled anew, also within one tick of the clock', async (t) => {
   const app = makeApp(t);
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   for (const word of ['two', 'six', 'ten']) {
     writeFileSync(join(app.folder, 'route.js'), ROUTE(word));
@@ -104,8 +119,9 @@ test('a changed module is compiled anew, also within one tick of the clock', (t)
   }
 });
 
-test('a module that is touched is the same module', (t) => {
+test('a module that is touched is the same module', async (t) => {
   const app = makeApp(t);
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   const before = app.compiled();
   age(join(app.folder, 'route.js'));
@@ -113,8 +129,9 @@ test('a module that is touched is the same module', (t) => {
   t.deepEqual(app.compiled(), before);
 });
 
-test('a module that is gone', (t) => {
+test('a module that is gone', async (t) => {
   const app = makeApp(t);
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   rmSync(join(app.folder, 'route.js'));
   const { status, stderr } = app.start();
@@ -122,8 +139,9 @@ test('a module that is gone', (t) => {
   t.regex(stderr, /Cannot find module '.\/route'/);
 });
 
-test('a configuration that comes, changes and goes', (t) => {
+test('a configuration that comes, changes and goes', async (t) => {
   const app = makeApp(t);
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   const config = join(app.folder, 'fluxion.config.js');
   writeFileSync(config, 'module.exports = { models: 1 };');
@@ -150,8 +168,9 @@ test('a file more in a folder of which any file may be loaded', (t) => {
   t.true(readFileSync(join(currentFolder(app), 'start.json'), 'utf8').includes('pages/second.js'));
 });
 
-test('package.json has a say in what a module is', (t) => {
+test('package.json has a say in what a module is', async (t) => {
   const app = makeApp(t);
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   writeFileSync(join(app.folder, 'package.json'), '{ "type": "commonjs" }');
   runs(t, app, 'one');
@@ -159,7 +178,7 @@ test('package.json has a say in what a module is', (t) => {
 });
 
 for (const file of ['start.json', 'link.json', 'inputs.json', 'modules/route.js']) {
-  test(`what is broken is not used: ${file}`, (t) => {
+  test(`what is broken is not used: ${file}`, async (t) => {
     const app = makeApp(t);
     const breaks: readonly ((file: string) => void)[] = [
       (broken) => truncateSync(broken, 20),
@@ -168,15 +187,22 @@ for (const file of ['start.json', 'link.json', 'inputs.json', 'modules/route.js'
       (broken) => rmSync(broken),
     ];
     for (const spoil of breaks) {
-      runs(t, app, 'one');
+      await prepare('app.js', app.folder, app.cache);
+      t.true(isFound(app));
       spoil(join(currentFolder(app), file));
+      t.false(isFound(app));
+      if (spoil !== breaks.at(-1)) rmSync(join(app.cache, keysIn(app.cache)[0] ?? ''), { recursive: true });
     }
+    runs(t, app, 'one');
+    t.is(app.compiled().length, 2);
     runs(t, app, 'one', { args: ['app.js', 'serve'] });
+    t.is(app.compiled().length, 2);
   });
 }
 
-test('a manifest of another version is not used', (t) => {
+test('a manifest of another version is not used', async (t) => {
   const app = makeApp(t);
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   const before = app.compiled();
   writeFileSync(join(currentFolder(app), 'inputs.json'), '{"version":2}');
@@ -204,8 +230,9 @@ test('a cache that cannot be written to', (t) => {
   );
 });
 
-test('a cache that others can write to is not trusted', (t) => {
+test('a cache that others can write to is not trusted', async (t) => {
   const app = makeApp(t);
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   chmodSync(app.cache, 0o777);
   const { stdout } = app.start({ env: { TMPDIR: join(app.folder, 'app.js') } });
@@ -230,8 +257,9 @@ test('many starts at once', async (t) => {
   runs(t, app, 'one');
 });
 
-test('the same file name in another folder is another app', (t) => {
+test('the same file name in another folder is another app', async (t) => {
   const app = makeApp(t, { 'b/app.js': APP, 'b/route.js': ROUTE('two') });
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   runs(t, app, 'two', { cwd: join(app.folder, 'b') });
   runs(t, app, 'one', { cwd: join(app.folder, 'b'), args: ['../app.js'] });
@@ -254,8 +282,9 @@ test('an app that cannot be compiled runs as it is, and says so if asked', (t) =
 
 // --- what is left behind ---------------------------------------------------------------------------------------------
 
-test('what nobody uses any more is dropped, what is in use is kept', (t) => {
+test('what nobody uses any more is dropped, what is in use is kept', async (t) => {
   const app = makeApp(t);
+  await prepare('app.js', app.folder, app.cache);
   runs(t, app, 'one');
   const first = currentFolder(app);
   writeFileSync(join(first, `used-${process.pid}`), '');

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type Fixture, findApps } from './support/fixture.js';
 import { inTurn } from './support/in-turn.js';
+import { prepare } from './support/prepare.js';
 import { runCli } from './support/run-cli.js';
 import type { ReportJson } from './support/served-app.js';
 import { tempFolder } from './support/temp-folder.js';
@@ -21,6 +22,7 @@ for (const app of findApps()) {
 
 async function verifyAll(t: ExecutionContext, app: Fixture): Promise<void> {
   const folder = tempFolder(t);
+  await prepare(app.entry, app.folder, join(folder, 'cache'));
   const report = (placement: string): string => join(folder, `${placement}.json`);
   for (const placement of PLACEMENTS) {
     const env = { FLUXION_CACHE: join(folder, 'cache'), FLUXION_REPORT: report(placement), NODE_ENV: undefined };

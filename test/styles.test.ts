@@ -6,6 +6,7 @@
  * Two things could be wrong, and both are counted: a handler that must not move and does, and one that could and does not.
  */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { compile } from '../compile.js';
 import type { Request } from './support/differential.js';
@@ -41,13 +42,15 @@ const NOT_FOUND: FoundPlacement = { id: '', placement: 'home', why: 'is not foun
 async function checkStyle(t: ExecutionContext, app: Fixture): Promise<void> {
   const style = readStyle(app);
   const folder = tempFolder(t);
-  const [original, spread, shared] = await Promise.all([
+  const [original, spread] = await Promise.all([
     ServedApp.serveFixture(t, app, NODE),
     ServedApp.serveFixture(t, app, { flags: EAGER, folder }),
-    ServedApp.serveFixture(t, app, { flags: ACCEPTING }),
   ]);
   // Whether there is a replica is among what is asked.
   await spread.says(/^fluxion (?:debug: replica-1 is ready|info: server0: all )/m);
+  await spread.hasHeardCompiler();
+  // It finds what the other has compiled.
+  const shared = await ServedApp.serveFixture(t, app, { flags: ACCEPTING, cache: join(folder, 'cache') });
   const [decided] = await shared.says(DECIDED);
   if (decided.endsWith('accepts')) accepting++;
   for (const [index, request] of inRandomOrder(style.requests).entries()) {

@@ -97,7 +97,7 @@ export async function runProgram(folder: string, cache: string, by: Way, program
   program.before?.(folder);
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, NODE_OPTIONS: _options, ...env } = process.env;
   const words = program.words ?? ['app.js'];
-  const starter = by === 'node' ? [] : [cliPath, 'run', '--placement', by];
+  const starter = by === 'node' ? [] : [cliPath, 'run', '--placement', by, '--threads', '1'];
   const child = spawn(process.execPath, [...(program.nodeWords ?? []), ...starter, ...words], {
     cwd: join(folder, program.cwd ?? '.'),
     // The same for node: the app sees its environment. That something cannot travel is said, and is no part of the app.

@@ -56,6 +56,8 @@ export interface ServeOptions {
   readonly replicas?: number;
   /** Of a fixture: what an earlier run has compiled there is used again. */
   readonly folder?: string;
+  /** Where what is compiled is kept; in the app's folder if not given. */
+  readonly cache?: string;
 }
 
 /** `fluxion run` of an app, in a process of its own that ends with the test. The app prints its port when it listens. */
@@ -103,7 +105,7 @@ export class ServedApp {
     await turnOf(t);
     const run = [cliPath, 'run', '--report', join(folder, 'report.json'), '--log-level', 'debug', ...(flags ?? [])];
     const { NODE_OPTIONS: _options, ...inherited } = process.env;
-    const cache = join(folder, 'cache');
+    const { cache = join(folder, 'cache') } = options;
     if (flags !== null && !flags.includes('--config')) await prepare(entry, folder, cache);
     const child = spawn(process.execPath, [...(flags === null ? [] : run), entry], {
       cwd: folder,
@@ -121,6 +123,13 @@ export class ServedApp {
   /** So many have started since the beginning. */
   hasReplicas(count: number): Promise<unknown> {
     return this.until(() => [...this.stderr.matchAll(/replica-\d+ is ready/g)].length >= count);
+  }
+
+  /** Of what it asks the compiler about its live handlers, it has the answer. */
+  hasHeardCompiler(): Promise<unknown> {
+    return this.until(
+      () => !this.stderr.includes('the app said what') || this.stderr.includes('the compiler has heard'),
+    );
   }
 
   says(pattern: RegExp): Promise<RegExpExecArray> {
