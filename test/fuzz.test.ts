@@ -25,7 +25,7 @@ import type { Tree } from './support/temp-folder.js';
 
 // Each run makes the same programs; FUZZ_SEED and FUZZ_RUNS look further.
 const seed = Number(process.env.FUZZ_SEED ?? 20_200_601);
-const effort = Number(process.env.FUZZ_RUNS ?? 1);
+const effort = Number(process.env.FUZZ_RUNS ?? 0.5);
 
 /** On failure shows the smallest program found that fails, and how to make it again. */
 async function holds<T>(t: ExecutionContext, property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
@@ -33,7 +33,7 @@ async function holds<T>(t: ExecutionContext, property: fc.IAsyncProperty<T>, run
     seed,
     numRuns: Math.ceil(runs * effort),
     // Only what fails takes that long: to make it smaller.
-    interruptAfterTimeLimit: 20_000 * effort,
+    interruptAfterTimeLimit: 20_000 * Math.max(1, effort),
   });
   const why = result.errorInstance instanceof Error ? result.errorInstance.message : String(result.errorInstance);
   if (result.failed) t.fail(`FUZZ_SEED=${result.seed}, path ${result.counterexamplePath}\n${why}`);
