@@ -60,6 +60,12 @@ export interface ServeOptions {
   readonly cache?: string;
 }
 
+/** None outlives the tests, however these end. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** `fluxion run` of an app, in a process of its own that ends with the test. The app prints its port when it listens. */
 export class ServedApp {
   readonly child: ChildProcess;
@@ -112,6 +118,8 @@ export class ServedApp {
       env: { ...inherited, FLUXION_CACHE: cache, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const app = new ServedApp(child, folder);
     t.teardown(() => app.#end());
     const port = await app.says(/^port (\d+)$/m);
