@@ -12,7 +12,7 @@ import type { Part } from '../analyzer/cut-parts.js';
 import { type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { Effect } from '../analyzer/summarise-effects.js';
-import type { TokenId } from '../analyzer/tokens.js';
+import { everyRequest, type TokenId } from '../analyzer/tokens.js';
 
 export interface Configured {
   readonly package: string;
@@ -72,7 +72,7 @@ export class ConfiguredPackages {
     const { origins, models } = this.#pipeline;
     for (const id of origins.tokensOf(value)) {
       const token = origins.tokens.get(id);
-      if (token.kind !== 'external') continue;
+      if (token.kind !== 'external' || token.site === everyRequest) continue;
       const { type } = token.shape;
       const isOne = whole || type === null ? models.isExport(token.shape) : type.perRequest !== true;
       if (isOne && ownName(token.shape) !== null) return ownName(token.shape);

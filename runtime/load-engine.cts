@@ -17,7 +17,7 @@ import fastPath = require('./fast-path/born-as-express.cjs');
 import firstWork = require('./first-work.cjs');
 import watcher = require('./watch-servers.cjs');
 
-const { setImmediate, setTimeout } = timers;
+const { setTimeout } = timers;
 
 type Engine = typeof import('./engine.js');
 
@@ -92,7 +92,8 @@ async function importInSlices(): Promise<Engine> {
   ];
   for (const slice of slices) {
     await slice();
-    await new Promise((resolve) => void setImmediate(resolve));
+    // Nothing that keeps the process, or that the app sees among what it has under way.
+    await new Promise((resolve) => void setTimeout(resolve, 0).unref());
   }
   return import('./engine.js');
 }

@@ -27,7 +27,7 @@ import { labelOf, partsOf } from './routers.js';
 import { SettingsWatch } from './settings-watch.js';
 import { Verdicts } from './verdicts.js';
 
-const { setImmediate } = timers;
+const { setTimeout } = timers;
 
 /** What the compiler wrote of the program. */
 export interface Manifests {
@@ -315,7 +315,8 @@ export class Linker {
     for (const fn of this.#movableFunctions()) {
       reach.of(fn, reflector);
       if (performance.now() - begin < PIECE_MS) continue;
-      await new Promise((resolve) => setImmediate(resolve));
+      // Nothing that keeps the process, or that the app sees among what it has under way.
+      await new Promise((resolve) => setTimeout(resolve, 0).unref());
       begin = performance.now();
     }
     reflector.close();
