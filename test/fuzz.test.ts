@@ -25,7 +25,7 @@ import type { Tree } from './support/temp-folder.js';
 
 // Each run makes the same programs; FUZZ_SEED and FUZZ_RUNS look further.
 const seed = Number(process.env.FUZZ_SEED ?? 20_200_601);
-const effort = Number(process.env.FUZZ_RUNS ?? 0.5);
+const effort = Number(process.env.FUZZ_RUNS ?? 0.25);
 
 /** On failure shows the smallest program found that fails, and how to make it again. */
 async function holds<T>(t: ExecutionContext, property: fc.IAsyncProperty<T>, runs: number): Promise<void> {

@@ -19,8 +19,8 @@ import { tempFolder } from './support/temp-folder.js';
 const NODE: ServeOptions = { flags: null };
 const EAGER: readonly string[] = ['--placement', 'eager', '--threads', '1', '--sanitize'];
 /** How often each request is sent. */
-const TIMES = 3;
-const ACCEPTING: readonly string[] = ['--accept', 'every', '--threads', '2'];
+const TIMES = 2;
+const ACCEPTING: readonly string[] = ['--accept', 'every', '--threads', '1'];
 const DECIDED =
   /^fluxion (?:debug: replica-\d+ accepts|info: server0: the main thread accepts alone|info: server0: all )/m;
 
