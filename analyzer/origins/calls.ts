@@ -27,7 +27,7 @@ import type { LiveCopies } from './live-copies.js';
 import type { OutsideCalls } from './outside-calls.js';
 import type { Properties } from './properties.js';
 import type { Seeds } from './seeds.js';
-import { isKeyed, type TokenFlow } from './token-flow.js';
+import type { TokenFlow } from './token-flow.js';
 import type { CallbackUse, CallView, Use, Waiting } from './uses.js';
 
 export interface CallPasses {
@@ -40,6 +40,9 @@ export interface CallPasses {
   readonly contexts: Contexts;
   readonly live: LiveCopies;
 }
+
+/** What they hold is under no name of theirs. */
+const KEYED: ReadonlySet<string> = new Set(['Map', 'Set', 'WeakMap', 'WeakSet']);
 
 export class Calls {
   readonly #passes: CallPasses;
@@ -56,9 +59,6 @@ export class Calls {
   readonly #waiting: Waiting[] = [];
   /** What callbacks are called with, by their use and the parameters that the model lists. */
   readonly #givenTo = new Map<Use, Map<readonly ValueRef[], readonly ValueId[]>>();
-  /** Calls of what has a name that is not known: of objects that inherit, and of functions. */
-  readonly #inheritsAny = new Set<OpId>();
-  readonly #callsAny = new Set<OpId>();
   readonly #superCalls: { readonly id: TokenId; readonly view: CallView }[] = [];
 
   constructor(passes: CallPasses) {
@@ -80,7 +80,6 @@ export class Calls {
     if (token.kind === 'object' && token.type === 'Generator')
       return this.#step(id, token.fn, this.#passes.seeds.viewOf(op));
     const atom = this.#facts.c.get(op);
-    if (atom === ANY_PROPERTY && this.#inherits(token)) this.#noteInherited(op, 'inherits');
     const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
     if (callable) {
       const name = this.#facts.atomName(atom);
@@ -91,7 +90,7 @@ export class Calls {
       return this.#methodOfInstance(id, atom, op);
     const to = this.#found.calleeValue.get(op);
     // `map[name](key, value)` may be what the map holds under that name, or `set`.
-    if (atom === ANY_PROPERTY && token.kind === 'object' && isKeyed(token)) this.#flow.add(to, UNKNOWN);
+    if (atom === ANY_PROPERTY && token.kind === 'object' && KEYED.has(token.type)) this.#flow.add(to, UNKNOWN);
     // A model that says what a name that is put together means, means one of the methods, and not what the object holds.
     const computed = atom === ANY_PROPERTY && token.kind === 'external' ? this.#models.computed(token.shape) : null;
     if (computed !== null && token.kind === 'external') {
@@ -190,6 +189,7 @@ export class Calls {
   }
 
   #callFunction(id: TokenId, called: FunctionId, view: CallView): void {
+    if (this.#isRefused(called, view)) return;
     if (this.#awaitGiven(id, called, view)) return;
     if (this.#isSuperCall(called, view)) {
       this.#superCalls.push({ id, view });
@@ -198,7 +198,6 @@ export class Calls {
     const fn = this.#contexts.forCall(this.#facts.fn(called), view);
     const fnId = fn.id;
     if (view.op >= 0) this.#found.callees.add(view.op, fnId);
-    if (this.#isAnyMethod(view.op)) this.#noteInherited(view.op, 'calls');
     this.#found.called.add(fnId);
     this.#found.start(fnId);
     this.#passArguments(fn, view.args, view.spread);
@@ -209,22 +208,11 @@ export class Calls {
     else if (!view.isNew) this.#flow.edge(fn.result, view.to);
   }
 
-  /** `instance[key]()` calls what a field holds, or a method. Which one, only the running app can tell. */
-  #noteInherited(op: OpId, what: 'inherits' | 'calls'): void {
-    const other = what === 'inherits' ? this.#callsAny : this.#inheritsAny;
-    const own = what === 'inherits' ? this.#inheritsAny : this.#callsAny;
-    if (own.has(op)) return;
-    own.add(op);
-    if (other.has(op)) this.#flow.add(this.#found.calleeOf(op), UNKNOWN);
-  }
-
-  #isAnyMethod(op: OpId): boolean {
-    return op >= 0 && this.#facts.kind.get(op) === Op.method && this.#facts.c.get(op) === ANY_PROPERTY;
-  }
-
-  #inherits(token: ReturnType<TokenTable['get']>): boolean {
-    if (token.kind === 'function') return this.#facts.classes.get(token.fn)?.superclass !== undefined;
-    return token.kind === 'object' && token.proto !== NOTHING && !isKeyed(token);
+  /** `instance[key]()` may be `constructor`, as far as is known; a class throws where it is called so. */
+  #isRefused(called: FunctionId, { op, isNew }: CallView): boolean {
+    if (isNew || op < 0 || this.#facts.kind.get(op) !== Op.method || this.#facts.c.get(op) !== ANY_PROPERTY)
+      return false;
+    return (this.#facts.fn(called).flags & FunctionFlag.classConstructor) !== 0;
   }
 
   /** Without a receiver `this` is the global object, or what somebody has bound to it unseen. */

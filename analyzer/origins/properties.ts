@@ -20,7 +20,7 @@ import type { Models, Shape } from '../models.js';
 import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { LiveField, LiveFields } from './live-fields.js';
-import { isContainer, isKeyed, type TokenFlow } from './token-flow.js';
+import { isContainer, type TokenFlow } from './token-flow.js';
 import { type Load, startAll, type Use } from './uses.js';
 
 export class Properties {
@@ -97,12 +97,10 @@ export class Properties {
     if (member !== null) this.#flow.addShape(use.to, member, -1);
   }
 
-  /** What it inherits may be meant as well; of calls `Calls` says so. */
+  /** What it inherits may be meant as well: `instance[key](req, res)`. */
   #loadAny(id: TokenId, token: Token, use: Load): void {
     this.#flow.edge(this.#flow.allProperties(id), use.to);
-    if (use.op >= 0 && this.#facts.kind.get(use.op) === Op.method) return;
-    // What a Map holds is told by its methods, as what is under any name of it.
-    if (token.kind === 'object' && token.proto !== NOTHING && !isKeyed(token)) this.#flow.lay(token.proto, use);
+    if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.lay(token.proto, use);
     const superclass = token.kind === 'function' ? this.#facts.classes.get(token.fn)?.superclass : undefined;
     if (superclass !== undefined) this.#flow.lay(superclass, use);
     if (token.kind === 'external' && this.#models.isUnknown(token.shape))

@@ -11,7 +11,7 @@ import { ANY_PROPERTY, type AtomId, type Facts, NOTHING, type OpId, type ValueId
 import { IntList } from '../int-list.js';
 import type { Models, Shape } from '../models.js';
 import { IntSets } from '../sets.js';
-import { everyRequest, type Token, type TokenId, TokenTable, UNKNOWN } from '../tokens.js';
+import { everyRequest, type TokenId, TokenTable, UNKNOWN } from '../tokens.js';
 import type { Use } from './uses.js';
 import { WaitingUses } from './waiting-uses.js';
 
@@ -265,13 +265,6 @@ export class TokenFlow {
     this.#uses.addOp(value, code);
     for (let index = 0; index < this.held.size(value); index++) this.#applyOp(code, this.held.at(value, index));
   }
-}
-
-const KEYED: ReadonlySet<string> = new Set(['Map', 'Set', 'WeakMap', 'WeakSet']);
-
-/** What it holds is under no name of its own. */
-export function isKeyed(token: Token): boolean {
-  return token.kind === 'object' && KEYED.has(token.type);
 }
 
 export function isContainer(name: string): boolean {
