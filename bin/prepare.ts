@@ -22,7 +22,7 @@ async function main([
   live = '',
   mostMs = '',
 ]: readonly string[]): Promise<number> {
-  endAfter(Number(mostMs));
+  if (mostMs !== '') endAfter(Number(mostMs));
   const isFlx = kind === 'flx';
   try {
     const command = { kind: 'prepare', entry, isFlx, folder, config: orNull(config), live: orNull(live) } as const;

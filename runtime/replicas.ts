@@ -227,7 +227,7 @@ export class Replicas {
       took: () => this.#events.took(replica),
       closed: () => {
         clearInterval(timer);
-        if (replica.hasStarted) this.#gone(replica, replica.isRetired ? 'nothing was left there' : failed);
+        if (replica.hasStarted) this.#gone(replica, failed);
         else this.#startFailed(replica, failed);
       },
       ...(this.#events.weigh === null ? {} : { weigh: this.#events.weigh }),
@@ -304,7 +304,7 @@ export class Replicas {
   }
 
   #gone(replica: Replica, why: string): void {
-    this.#log.debug(`${replica.id} has ended: ${why}`);
+    if (!replica.isRetired) this.#log.debug(`${replica.id} has ended: ${why}`);
     replica.isReady = false;
     replica.isEnding = true;
     this.#all = this.#all.filter((each) => each !== replica);
