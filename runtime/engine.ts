@@ -135,7 +135,7 @@ class Engine {
       holds: () => this.#holds(),
       holdsFor: (fn) => this.#holdsFor(fn),
     });
-    this.#accept = this.#planAccept(prepared === null ? null : manifests);
+    this.#accept = this.#planAccept(prepared === null ? null : manifests, scheduler);
     const report =
       options.report === null ? null : new Report(options.report, this.#counts, () => this.#state(), this.#log);
     this.#report = report;
@@ -298,7 +298,7 @@ class Engine {
   }
 
   /** What is recorded, reported by fluxion or looked at closely has to pass by here. */
-  #planAccept(manifests: Manifests | null): AcceptPlan | null {
+  #planAccept(manifests: Manifests | null, scheduler: Scheduler): AcceptPlan | null {
     const { accept: mode, placement, record, sanitize } = this.#context.options;
     if (manifests === null || mode === 'home' || record !== null || sanitize) return null;
     // Whoever says "eager" wants to see handlers move.
@@ -312,7 +312,7 @@ class Engine {
       wanted: () => this.#replicas.want(),
       hasHeavy: () => this.#stubs.hasHeavy(),
       most: this.#mostTakers(),
-      isTrying: () => this.#stubs.isTrying(),
+      isTrying: () => scheduler.isUnsure || this.#stubs.isTrying(),
     });
   }
 

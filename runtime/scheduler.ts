@@ -165,6 +165,11 @@ export class Scheduler {
     movable.triedAt = this.#now();
   }
 
+  /** It is not known yet whether home computes for long where nobody sees it. */
+  get isUnsure(): boolean {
+    return this.#allUnseenMs < COLD_CODE_MS || (this.#troubledLooks > 0 && this.#unseenMs >= MUCH_MS);
+  }
+
   #begin(movable: Movable, mode: 'trial' | 'away', worthMs: number): void {
     movable.mode = mode;
     movable.worthMs = worthMs;
