@@ -39,24 +39,25 @@ export interface Bound {
 /** Values go in and out through this: the inspector knows values of this thread by what it can name. */
 const exchange = Symbol('fluxion.reflect');
 
+/** V8 makes a hash of each text before it names a script for the first time, so it is not asked more often than needed. */
+const urls = new Map<string, string>();
+
 export class Reflector {
   readonly #session = new Session();
-  readonly #urls = new Map<string, string>();
+  #hasAsked = false;
   /** What is done where the program is stopped; nothing, but where this stops it itself. */
   #paused: ((callFrameId: string | undefined) => void) | null = null;
   #canStop = false;
 
   constructor() {
     this.#session.connect();
-    this.#session.on('Debugger.scriptParsed', ({ params }) => void this.#urls.set(params.scriptId, params.url));
-    // Names all scripts at once; switched off again, so that no `debugger` statement can stop the program.
-    this.#post('Debugger.enable');
-    this.#post('Debugger.disable');
+    this.#session.on('Debugger.scriptParsed', ({ params }) => void urls.set(params.scriptId, params.url));
   }
 
   /** Files that code of this thread came from, as URLs or paths. */
   scripts(): Iterable<string> {
-    return this.#urls.values();
+    this.#askForScripts();
+    return urls.values();
   }
 
   /** For each function its place, that of what is bound for a bound one; null for built-in functions. */
@@ -153,6 +154,14 @@ export class Reflector {
     this.#session.disconnect();
   }
 
+  /** All are named at once; then it is switched off again, so that no `debugger` statement can stop the program. */
+  #askForScripts(): void {
+    if (this.#hasAsked) return;
+    this.#hasAsked = true;
+    this.#post('Debugger.enable');
+    if (!this.#canStop) this.#post('Debugger.disable');
+  }
+
   /** Not where somebody else may see the program stop, or keep it so; and only if V8 does what it is taken to do. */
   #tryToAsk(): boolean {
     if (isInspected()) return false;
@@ -206,7 +215,8 @@ export class Reflector {
     if (target !== undefined) return this.#placeOf(target);
     const location = internalProperties.find(({ name }) => name === '[[FunctionLocation]]')?.value?.value;
     if (!isLocation(location)) return null;
-    const url = this.#urls.get(location.scriptId);
+    if (!urls.has(location.scriptId)) this.#askForScripts();
+    const url = urls.get(location.scriptId);
     return url === undefined ? null : { url, line: location.lineNumber + 1, column: location.columnNumber + 1 };
   }
 
