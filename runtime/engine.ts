@@ -267,6 +267,7 @@ class Engine {
     if (changed === null) return true;
     for (const { fluxion } of this.#linker.stayFromNowOn(fn, changed))
       this.#log.info(`"${fluxion.id}" (${fluxion.module}:${fluxion.line}) stays on the main thread: ${changed}`);
+    for (const replica of this.#replicas.list()) this.#dispatcher.namesOf(replica).shareNoMore();
     this.#accept?.end();
     return false;
   }
@@ -403,6 +404,9 @@ class Engine {
     const names = this.#dispatcher.namesOf(replica);
     for (const [root, things] of this.#linker.thingsBelow(linked.pairs)) names.add(root, things);
     names.classes = this.#linker.classes(linked.pairs);
+    for (const [slot, key] of linked.slots) names.share(key, this.#linker.partsOf(slot.own));
+    for (const id of linked.cuts) names.share(id, this.#linker.partsOf(this.#context.loop.makes.get(id)));
+    replica.channel.send({ kind: 'linked', slots: [...linked.slots.values()], cuts: [...linked.cuts] });
     replica.slots = linked.slots;
     replica.cuts = linked.cuts;
     return linked;

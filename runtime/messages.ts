@@ -105,6 +105,8 @@ export type ToReplica =
   | (RunMessage & { readonly envelope: Envelope | null })
   | ResultMessage
   | AcceptMessage
+  /** Keys of slots, and cuts, that reach the same here and at home: what these reach is named in messages from now on. */
+  | { readonly kind: 'linked'; readonly slots: readonly string[]; readonly cuts: readonly string[] }
   | { readonly kind: 'ping' }
   /** Could it end now? */
   | { readonly kind: 'retire' };

@@ -17,6 +17,7 @@ import home from './home.cjs';
 import homeLoop from './home-loop.cjs';
 import { Leaving } from './leaving.js';
 import { AppNames } from './link/app-names.js';
+import { reachedByApp } from './link/app-reach.js';
 import { Classes } from './link/classes.js';
 import { freshReach, makeReach, type Reached } from './link/compare.js';
 import { FluxionFinder, type FoundFluxion } from './link/find-fluxion.js';
@@ -24,6 +25,7 @@ import { changingNames, Dependencies, keptLanguage, keptLocals, keptSettings, Tu
 import type { Kept } from './link/kept.js';
 import { withLift } from './link/lift.js';
 import { remoteKey } from './link/pair.js';
+import type { Parts } from './link/reach.js';
 import { Reflector } from './link/reflect.js';
 import { type Handler, hasStack, type Stacks, stackOf, stacksOfApp, stacksOfServer } from './link/routers.js';
 import { WholeReach } from './link/whole.js';
@@ -68,7 +70,7 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
     channel.flush();
   };
   try {
-    const { runs, accept, ready } = await start(setup, channel, begun, giveUp);
+    const { runs, accept, ready, share } = await start(setup, channel, begun, giveUp);
     receiver.receive = (message) => {
       if (message.kind === 'far-answer') accept.answered(message);
       else if (message.kind === 'accept') accept.accept(message);
@@ -76,6 +78,7 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
       else if (message.kind === 'resume-accept') accept.resume(message);
       else if (message.kind === 'renew') accept.renew(message);
       else if (message.kind === 'count-accepted') accept.count(message);
+      else if (message.kind === 'linked') share(message);
       else if (message.kind === 'retire') channel.send({ kind: 'may-retire', holds: runs.holds() ?? leaving.holds() });
       else runs.receive(message);
     };
@@ -89,12 +92,19 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
   }
 }
 
+interface Started {
+  readonly runs: ReplicaRuns;
+  readonly accept: ReplicaAccept;
+  readonly ready: ReplicaStarted;
+  share(linked: Extract<ToReplica, { kind: 'linked' }>): void;
+}
+
 async function start(
   setup: ReplicaSetup,
   channel: Channel<ToHome, ToReplica>,
   begun: Int32Array,
   giveUp: (reason: string, isUnconnected: boolean) => void,
-): Promise<{ readonly runs: ReplicaRuns; readonly accept: ReplicaAccept; readonly ready: ReplicaStarted }> {
+): Promise<Started> {
   const firewall = raising.raise(setup.record, { ownEnv: true, connects: setup.connects });
   firewall.gaveUp(giveUp);
   const loop = homeLoop.makeLoop();
@@ -142,7 +152,10 @@ async function start(
   const slots = found.flatMap((each) => each.slots);
   const unconnected = findUnconnected(firewall);
   const misses = firewall.misses.map(({ what, at }) => `${what} at ${at ?? 'an unknown place'}`);
-  return { runs, accept, ready: { kind: 'ready', slots, cuts, apps: linked.apps, unconnected, misses } };
+  const share = ({ slots, cuts }: Extract<ToReplica, { kind: 'linked' }>): void => {
+    for (const of of [...slots, ...cuts]) names.share(of, linked.parts.get(of) ?? new Map());
+  };
+  return { runs, accept, ready: { kind: 'ready', slots, cuts, apps: linked.apps, unconnected, misses }, share };
 }
 
 function quiet(firewall: Firewall): void {
@@ -225,6 +238,8 @@ interface Linked {
   readonly cuts: readonly RemoteCut[];
   readonly apps: readonly RemoteApp[];
   readonly watched: readonly Watched[];
+  /** What slots and cuts reach, by their keys. */
+  readonly parts: ReadonlyMap<string, Parts>;
   /** What all that may run here depends on. */
   readonly kept: readonly Kept[];
 }
@@ -243,16 +258,18 @@ function link(
 ): Linked {
   const watched: Watched[] = [];
   const kept: Kept[] = [];
+  const parts = new Map<string, Parts>();
   let readsLocals = false;
   const changing = changingNames(link);
   const reflector = new Reflector();
   const finder = new FluxionFinder(start, link);
   const reach = makeReach(reflector, start, link);
   const whole = accepts ? new WholeReach(reflector, start, link, reach) : null;
-  const reachedBy = (is: FoundFluxion | null): Reached | null => {
+  const reachedBy = (is: FoundFluxion | null, key: string): Reached | null => {
     if (!is?.fluxion.movable) return null;
     const dependencies = new Dependencies(changing);
     const reached = [...reach.of(is.fn, dependencies)];
+    parts.set(key, dependencies.parts);
     for (const each of dependencies.kept) if (!kept.some(({ holder }) => holder === each.holder)) kept.push(each);
     readsLocals ||= dependencies.readsLocals;
     watched.push({ ...is, reached });
@@ -264,7 +281,15 @@ function link(
       const place = places[index];
       if (place === null || place === undefined) return [];
       const is = finder.find(fn, place, reflector);
-      return [{ root, path, place, reached: reachedBy(is), whole: whole?.ofSlot(fn, place, is) ?? null }];
+      return [
+        {
+          root,
+          path,
+          place,
+          reached: reachedBy(is, remoteKey({ root, path })),
+          whole: whole?.ofSlot(fn, place, is) ?? null,
+        },
+      ];
     });
     return { root, stacks, slots };
   };
@@ -282,17 +307,23 @@ function link(
   walk('app', apps);
   walk('router', routers);
   const movable = new Set(link.fluxions.flatMap(({ id, movable }) => (movable ? [id] : [])));
-  const cuts = [...makes].flatMap(([id, make]) => (movable.has(id) ? [{ id, reached: [...reach.of(make)] }] : []));
+  const cuts = [...makes].flatMap(([id, make]) => {
+    if (!movable.has(id)) return [];
+    const dependencies = new Dependencies(changing);
+    const reached = [...reach.of(make, dependencies)];
+    parts.set(id, dependencies.parts);
+    return [{ id, reached }];
+  });
   const remoteApps = found.flatMap(({ root, stacks }) =>
     [...stacks.things].flatMap(([path, thing]) => {
-      const reached = whole?.ofApp(thing) ?? null;
+      const reached = reachedByApp(thing, reach);
       return reached === null ? [] : [{ root, path, reached }];
     }),
   );
   reflector.close();
   const things = found.flatMap(({ stacks }) => [...stacks.things.values()]);
   kept.push(...keptSettings(things), ...(readsLocals ? keptLocals(things) : []));
-  return { found, cuts, apps: remoteApps, watched, kept };
+  return { found, cuts, apps: remoteApps, watched, parts, kept };
 }
 
 /** What the server of this name calls, or what a server of an app would. */

@@ -419,6 +419,64 @@ test('settings that change where the analysis sees nothing of it take everything
   t.is(runsAway(report, 'get_json'), 10);
 });
 
+test('what start-up makes of an app some time later is in no replica: who goes by it stays home', async (t) => {
+  const serve = (what: string): Promise<ServedApp> =>
+    ServedApp.serve(
+      t,
+      {
+        'app.js': `${BEGIN}
+          app.locals.word = 'early';
+          app.set('word', 'early');
+          app.get('/setting', (req, res) => { res.send(req.app.get('word')); });
+          app.get('/local', (req, res) => { res.send(req.app.locals.word); });
+          app.get('/else', (req, res) => { res.send('else'); });
+          setTimeout(() => { ${what} ${END} }, 50);`,
+      },
+      EAGER,
+    );
+  const settings = await serve("app.set('word', 'late');");
+  const locals = await serve("app.locals.word = 'late';");
+  const [bySettings, byLocals] = await Promise.all([
+    settings.many(20, () => '/setting'),
+    locals.many(20, (n) => (n % 2 === 0 ? '/local' : '/else')),
+  ]);
+  t.true(bySettings.every(({ text }) => text === 'late'));
+  t.true(byLocals.every(({ text }, n) => text === (n % 2 === 0 ? 'late' : 'else')));
+  t.deepEqual(fluxionOf(await settings.report(), 'get_setting').runs, { home: 20 });
+  const report = await locals.report();
+  t.deepEqual(fluxionOf(report, 'get_local').runs, { home: 10 });
+  t.is(runsAway(report, 'get_else'), 10);
+});
+
+test('what start-up made is the same object wherever a request with it goes', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'app.js': `${BEGIN}
+        class Store { constructor(rows) { this.rows = rows; } }
+        const rows = [{ id: 1 }, { id: 2 }];
+        const store = new Store(new Map(rows.map((row) => [row.id, row])));
+        const upper = (text) => text.toUpperCase();
+        let count = 0;
+        app.use((req, res, next) => { count += 1; req.found = { row: rows[1], upper }; req.store = store; next(); });
+        app.get('/same', (req, res) => {
+          const { row, upper: given } = req.found;
+          res.json([rows.indexOf(row), store.rows.get(2) === row, req.store === store, given === upper]);
+        });
+        app.get('/back',
+          (req, res, next) => { req.back = [rows[0], store, upper]; next(); },
+          (req, res) => { count += 1; res.json([req.back[0] === rows[0], req.back[1] === store, req.back[2] === upper]); });
+        ${END}`,
+    },
+    EAGER,
+  );
+  const answers = await app.many(20, (n) => (n % 2 === 0 ? '/same' : '/back'));
+  for (const [n, { text }] of answers.entries()) t.is(text, n % 2 === 0 ? '[1,true,true,true]' : '[true,true,true]');
+  const report = await app.report();
+  t.is(runsAway(report, 'get_same'), 10);
+  t.is(runsAway(report, 'get_back'), 10);
+});
+
 test('locals that a handler changes keep home who reads them, and nobody else', async (t) => {
   const app = await ServedApp.serve(
     t,

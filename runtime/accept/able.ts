@@ -4,6 +4,7 @@
  *        them have to run at home if it serves connections. Null where it cannot serve any.
  */
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
+import { reachedByApp } from '../link/app-reach.js';
 import { findDifference, makeReach, type Reached } from '../link/compare.js';
 import { frontPrefix } from '../link/fronts.js';
 import { type LinkedServer, type LinkedSlot, slotText } from '../link/link-home.js';
@@ -27,7 +28,8 @@ export function findWhole(linked: LinkedServer, start: StartManifest, link: Link
   if (linked.slots.length === 0) return 'it calls nothing that is known';
   const reflector = new Reflector();
   try {
-    const whole = new WholeReach(reflector, start, link, makeReach(reflector, start, link));
+    const reach = makeReach(reflector, start, link);
+    const whole = new WholeReach(reflector, start, link, reach);
     const slots = new Map<LinkedSlot, Reached>();
     const stays = new Map<LinkedSlot, string | null>();
     for (const slot of linked.slots) {
@@ -41,7 +43,7 @@ export function findWhole(linked: LinkedServer, start: StartManifest, link: Link
     if (why !== null) return why;
     const apps = new Map<string, Reached>();
     for (const [path, thing] of linked.things) {
-      const reached = whole.ofApp(thing);
+      const reached = reachedByApp(thing, reach);
       if (reached !== null) apps.set(path, reached);
     }
     return { slots, stays, apps };

@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual, types } from 'node:util';
 import { CannotTravel, type Encoder, isCarried } from '../codec.js';
+import { isShared } from '../link/shared-objects.js';
 import { isLocals } from './locals.js';
 import type { ObjectChanges } from './messages.js';
 
@@ -24,7 +25,7 @@ export function takeSnapshot(value: unknown): Snapshot {
 }
 
 function snapshotOf(value: unknown, seen: Map<object, Snapshot>): Snapshot {
-  if (!isHolder(value)) return { value, inside: null };
+  if (!isHolder(value) || isShared(value)) return { value, inside: null };
   const known = seen.get(value);
   if (known !== undefined) return known;
   if (!hasPlainProperties(value)) return { value, inside: copyOf(value) };

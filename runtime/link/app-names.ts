@@ -1,18 +1,22 @@
 import { CannotTravel } from '../codec.js';
 import type { Classes } from './classes.js';
 import { ExportedSymbols } from './exported-symbols.js';
+import type { Parts } from './reach.js';
 import { SchemaFunctions } from './schema-functions.js';
+import { SharedObjects } from './shared-objects.js';
 
 const VALIDATES = 'validates ';
+const SHARED = 'shared ';
 
 const KEPT = 'kept ';
 /** On their way there and back. */
 const MOST_KEPT = 1024;
 
-/** Names of apps, routers and routes that are the same on both sides of a message: `server0 0/3/route`. */
+/** Names of what both sides of a message have: of apps, routers and routes (`server0 0/3/route`), and of what handlers reach. */
 export class AppNames {
   readonly #things = new Map<string, object>();
   readonly #names = new WeakMap<object, string>();
+  readonly #shared = new SharedObjects();
   readonly #functions = new SchemaFunctions();
   readonly #symbols = new ExportedSymbols();
   /** Names of what cannot travel, and is kept here until it is named again. */
@@ -28,6 +32,16 @@ export class AppNames {
     }
   }
 
+  /** `of`: a handler, under a name that is the same on both sides, and what it was found to reach on both. */
+  share(of: string, parts: Parts): void {
+    this.#shared.add(of, parts);
+  }
+
+  /** Something has changed of which nobody knew that it does: what is sent from now on goes as data. */
+  shareNoMore(): void {
+    this.#shared.forgetNames();
+  }
+
   /** Of classes, where the other loop is known to have them. */
   classes: Classes | null = null;
 
@@ -41,12 +55,16 @@ export class AppNames {
 
   nameOf(thing: object): string | undefined {
     const name = this.#names.get(thing);
-    if (name !== undefined || typeof thing !== 'function') return name;
+    if (name !== undefined) return name;
+    const shared = this.#shared.nameOf(thing);
+    if (shared !== undefined) return `${SHARED}${shared}`;
+    if (typeof thing !== 'function') return undefined;
     const own = this.#functions.nameOf(thing);
     return own === undefined ? undefined : `${VALIDATES}${own}`;
   }
 
   thingOf(name: string): object | undefined {
+    if (name.startsWith(SHARED)) return this.#shared.objectOf(name.slice(SHARED.length));
     if (name.startsWith(VALIDATES)) return this.#functions.functionOf(name.slice(VALIDATES.length));
     const known = this.#things.get(name);
     if (known !== undefined || !name.startsWith(KEPT) || this.#keptCount > 0) return known;

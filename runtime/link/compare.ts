@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
+import { reachedByApp } from './app-reach.js';
 import { changingNames, Dependencies } from './guards.js';
 import { Reach } from './reach.js';
 import { Reflector } from './reflect.js';
@@ -59,6 +60,11 @@ export class HomeReach {
     this.#start = start;
     this.#link = link;
     this.#changing = changingNames(link);
+  }
+
+  /** As it is now. */
+  ofApp(app: object, reflector: Reflector): Reached | null {
+    return reachedByApp(app, makeReach(reflector, this.#start, this.#link));
   }
 
   /** As it was when this was asked what it reaches. */

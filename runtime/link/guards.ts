@@ -12,6 +12,7 @@
 import process from 'node:process';
 import type { LinkManifest } from '../../flx/run-manifest.js';
 import { isAsKept, type Kept, keep, keepPart } from './kept.js';
+import type { Parts } from './reach.js';
 import { ownObject } from './settings-watch.js';
 
 /** For each function, so that it costs little to look. */
@@ -31,6 +32,7 @@ export class Dependencies {
   readsLocals = false;
   readonly #changing: ReadonlySet<string>;
   readonly #kept = new Map<object, Kept>();
+  readonly #parts = new Map<string, object[]>();
   #count = 0;
 
   /** `changing`: names of which the analysis knows that they change. */
@@ -40,6 +42,17 @@ export class Dependencies {
 
   get kept(): readonly Kept[] {
     return [...this.#kept.values()];
+  }
+
+  /** What it can reach, in the order in which that is told. */
+  get parts(): Parts {
+    return this.#parts;
+  }
+
+  addPart(variable: string, part: object): void {
+    const parts = this.#parts.get(variable);
+    if (parts === undefined) this.#parts.set(variable, [part]);
+    else parts.push(part);
   }
 
   /** `variable`: that leads to it. */

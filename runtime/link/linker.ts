@@ -11,8 +11,9 @@ import timers from 'node:timers';
 import type { Lift } from '../../flx/live-facts.js';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import type { Log } from '../log.js';
-import type { RemoteCut, RemoteSlot, ReplicaStarted } from '../messages.js';
+import type { RemoteApp, RemoteCut, RemoteSlot, ReplicaStarted } from '../messages.js';
 import type { Make } from '../types.js';
+import { LOCALS } from './app-reach.js';
 import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
@@ -22,6 +23,7 @@ import { liftedBy, liftedFluxion, withLift } from './lift.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
 import { gatherLiveFacts, isOpen, type LiveHandlers } from './live-facts.js';
 import { type Pairs, pairSlots, pathBelow, pathsAbove, remoteKey } from './pair.js';
+import type { Parts } from './reach.js';
 import { Reflector } from './reflect.js';
 import { labelOf, partsOf } from './routers.js';
 import { SettingsWatch } from './settings-watch.js';
@@ -330,13 +332,13 @@ export class Linker {
 
   // --- what a replica may be sent -----------------------------------------------------------------------------------------
 
-  link({ slots, cuts, unconnected }: Extract<ReplicaStarted, { readonly kind: 'ready' }>): LinkedReplica {
+  link({ slots, cuts, apps, unconnected }: Extract<ReplicaStarted, { readonly kind: 'ready' }>): LinkedReplica {
     const all = this.#servers.flatMap(({ linked }) => linked.slots);
     const servers = this.#servers.map(({ linked, gone }) => ({ ...linked, slots: [...linked.slots, ...gone] }));
     const pairs = pairSlots(servers, slots);
     const missesOf = (fluxion: LinkFluxion | undefined | null): boolean =>
       unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
-    const equal = this.#equality(pairs.slots, slots, cuts);
+    const equal = this.#equality(pairs, slots, cuts, apps);
     const lacks = ({ fluxion }: LinkedSlot): boolean => missesOf(fluxion);
     const moving = new Map([...pairs.slots].filter(([slot, key]) => !lacks(slot) && equal.slots.has(key)));
     for (const slot of all) {
@@ -351,6 +353,11 @@ export class Linker {
     for (const { own } of moving.keys()) this.#guard(own);
     for (const id of movingCuts) this.#guard(this.#options.makes.get(id));
     return { pairs, slots: moving, cuts: movingCuts, lacks };
+  }
+
+  /** What it reaches on all loops that it may run on. */
+  partsOf(fn: object | undefined): Parts {
+    return (fn === undefined ? undefined : this.#reach?.dependenciesOf(fn)?.parts) ?? new Map();
   }
 
   #guard(fn: object | undefined): void {
@@ -411,34 +418,56 @@ export class Linker {
 
   /** Slots and cuts of a replica that reach there what they reach here. */
   #equality(
-    pairs: ReadonlyMap<LinkedSlot, string>,
+    pairs: Pairs<LinkedSlot>,
     slots: readonly RemoteSlot[],
     cuts: readonly RemoteCut[],
+    apps: readonly RemoteApp[],
   ): { readonly slots: ReadonlySet<string>; readonly cuts: ReadonlySet<string> } {
     const equal = { slots: new Set<string>(), cuts: new Set<string>() };
     const reach = this.#reach;
     if (reach === null) return equal;
     const reflector = new Reflector();
     const remote = new Map(slots.map((slot) => [remoteKey(slot), slot.reached]));
-    for (const [slot, key] of pairs) {
+    const unlike = this.#unlikeApps(pairs, apps, reflector);
+    const differs = (fluxion: LinkFluxion, fn: object, there: Reached): string | null => {
+      const here = reach.of(fn, reflector);
+      const readsLocals = reach.dependenciesOf(fn)?.readsLocals === true;
+      const different = findDifference(here, there) ?? unlike.find((name) => readsLocals || name !== LOCALS) ?? null;
+      return this.#differsIn(fluxion, different);
+    };
+    for (const [slot, key] of pairs.slots) {
       const { own, fluxion } = slot;
       const there = remote.get(key);
       if (!fluxion?.movable || !there) continue;
-      const different = this.#differsIn(fluxion, reach.of(own, reflector), there);
+      const different = differs(fluxion, own, there);
       if (different === null) equal.slots.add(key);
       else this.verdicts.stays(slot, different);
     }
     for (const { id, reached } of cuts) {
       const [make, fluxion] = [this.#options.makes.get(id), this.fluxionOf(id)];
       if (make === undefined || fluxion === undefined) continue;
-      if (this.#differsIn(fluxion, reach.of(make, reflector), reached) === null) equal.cuts.add(id);
+      if (differs(fluxion, make, reached) === null) equal.cuts.add(id);
     }
     reflector.close();
     return equal;
   }
 
-  #differsIn({ id, module, line }: LinkFluxion, here: Reached, there: Reached): string | null {
-    const different = findDifference(here, there);
+  /** What some app has that is not the same there: `settings`, `locals`. */
+  #unlikeApps(pairs: Pairs<LinkedSlot>, apps: readonly RemoteApp[], reflector: Reflector): readonly string[] {
+    const remote = new Map(apps.map((app) => [remoteKey(app), app.reached]));
+    const names = new Set<string>();
+    for (const [root, things] of this.thingsBelow(pairs)) {
+      for (const [path, thing] of things) {
+        const there = remote.get(remoteKey({ root, path }));
+        const here = there === undefined ? null : (this.#reach?.ofApp(thing, reflector) ?? null);
+        const other = new Map(there);
+        for (const [name, told] of here ?? []) if (other.get(name) !== told) names.add(name);
+      }
+    }
+    return [...names];
+  }
+
+  #differsIn({ id, module, line }: LinkFluxion, different: string | null): string | null {
     if (different === null) return null;
     const why = `in a replica "${different}" is not what it is here`;
     this.#options.log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: ${why}`);

@@ -43,6 +43,10 @@ const UNTOLD = Symbol('untold');
 const MOST_NODES = 300_000;
 const MOST_FUNCTIONS = 3_000;
 
+/** By variable, the objects and functions that it leads to, in the order in which they were told: where the texts are the same, so is the
+ *  order. */
+export type Parts = ReadonlyMap<string, readonly object[]>;
+
 /** One answer: what has been met in it is told once. */
 interface Told {
   readonly objects: Map<object, number>;
@@ -163,6 +167,7 @@ export class Reach {
     if (!this.#options.isApp(place.url) && isOneConnection(place.url, fn)) return unlike('one connection');
     if (told.functions.has(fn)) return at;
     told.functions.add(fn);
+    told.dependencies?.addPart(told.variable, fn);
     if (this.#facts.size > MOST_FUNCTIONS) return unlike('too many functions');
     const inner = [...variables].map(([name, value]) => `${name}=${this.#tellVariable(place, name, value, told)}`);
     return `${at}{${inner.join()}}`;
@@ -175,17 +180,17 @@ export class Reach {
   }
 
   #tellObject(value: object, told: Told): string {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    const isPlain = prototype === null || prototype === Object.prototype || prototype === Array.prototype;
+    if (!isPlain && !hasOwnText(value)) return this.#tellInstance(value, prototype, told);
+    told.dependencies?.addPart(told.variable, value);
     if (types.isDate(value)) return `date ${value.getTime()}`;
     if (types.isRegExp(value)) return `regexp ${String(value)}`;
     if (ArrayBuffer.isView(value))
       return `bytes ${hash(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))}`;
     if (types.isMap(value)) return `map(${[...value].map((entry) => this.#tell(entry, told)).join()})`;
     if (types.isSet(value)) return `set(${[...value].map((item) => this.#tell(item, told)).join()})`;
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype === null || prototype === Object.prototype || prototype === Array.prototype) {
-      return `{${this.#tellProperties(value, told)}}`;
-    }
-    return this.#tellInstance(value, prototype, told);
+    return `{${this.#tellProperties(value, told)}}`;
   }
 
   #tellInstance(value: object, prototype: unknown, told: Told): string {
@@ -194,6 +199,7 @@ export class Reach {
     if (typeof maker !== 'function') return 'an instance';
     const { place } = this.#factsOf(maker);
     if (place === null) return `a ${maker.name}`;
+    told.dependencies?.addPart(told.variable, value);
     // Its methods are in the text of its class.
     if (this.#options.isApp(place.url)) {
       const privates = [...this.#reflector.privates(value)].map(([name, own]) => `${name}:${this.#tell(own, told)}`);
@@ -262,6 +268,17 @@ function valueAt(value: object, path: readonly string[]): unknown {
     // Some cannot be asked before they are connected.
     return undefined;
   }
+}
+
+/** What is told by what it holds, whatever it inherits from. */
+function hasOwnText(value: object): boolean {
+  return (
+    types.isDate(value) ||
+    types.isRegExp(value) ||
+    ArrayBuffer.isView(value) ||
+    types.isMap(value) ||
+    types.isSet(value)
+  );
 }
 
 function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {

@@ -1,11 +1,10 @@
 /**
  * Whether a replica can serve all that a server calls, from the first middleware to the last handler, with nobody else.
  *
- * Reads: functions in routers and the apps themselves, on both loops.
+ * Reads: functions in routers, on both loops.
  * Gives: what they reach, where nothing but start-up decides what they do; null for all others.
  */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
@@ -13,8 +12,6 @@ import type { Reached } from './compare.js';
 import type { FoundFluxion } from './find-fluxion.js';
 import { Reach } from './reach.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
-
-const require = createRequire(import.meta.url);
 
 /** What Express 4 puts into each stack itself: it looks at the request, and at the app's settings. Apps of Express 3 are served by home. */
 const OWN_OF_EXPRESS: { readonly [name: string]: RegExp } = {
@@ -47,20 +44,6 @@ export class WholeReach {
     return known.callsApp ? null : reached;
   }
 
-  /** Settings, view engines and what templates find: what Express itself looks at. */
-  ofApp(app: object): Reached | null {
-    const { settings, engines, locals, mountpath } = read(app);
-    if (settings === undefined) return null;
-    const given = without(engines, lookedUp(engines));
-    const parts = {
-      settings: without(settings, ['view']),
-      engines: given,
-      locals: without(locals, ['settings']),
-      mountpath,
-    };
-    return [...this.#reach.ofValues(parts)];
-  }
-
   /** Null where nothing is known of the middleware in this file. */
   #packageIn(folder: string, file: string): { readonly reach: Reach; readonly callsApp: boolean } | null {
     const name = nameOf(folder);
@@ -81,30 +64,6 @@ export class WholeReach {
     this.#packages.set(folder, made);
     return made;
   }
-}
-
-function read(app: object): { readonly [name: string]: unknown } {
-  const names = ['settings', 'engines', 'locals', 'mountpath'];
-  return Object.fromEntries(names.map((name) => [name, Reflect.get(app, name)]));
-}
-
-/** View engines that Express finds by itself, when a view is first rendered: `.ejs` is what the package `ejs` has for it. */
-function lookedUp(engines: unknown): readonly string[] {
-  if (typeof engines !== 'object' || engines === null) return [];
-  const loaded = Object.values(require.cache);
-  return Object.entries(engines)
-    .filter(([ending, engine]) => {
-      const folder = path.join(path.sep, 'node_modules', ending.slice(1), path.sep);
-      const isIts = (module: NodeModule | undefined): boolean =>
-        module?.filename.includes(folder) === true && Reflect.get(Object(module.exports), '__express') === engine;
-      return loaded.some(isIts);
-    })
-    .map(([ending]) => ending);
-}
-
-function without(value: unknown, names: readonly string[]): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
 /** `…/node_modules/@scope/name` */
