@@ -220,6 +220,8 @@ const member: Check = object<Member>('an object that describes a value', () => (
   others: optional(call),
   runBy: optional(name),
   lends: optional(valueRef),
+  holdsStored: optional(yesOrNo),
+  isKept: optional(yesOrNo),
 }));
 
 const eventModel = object<EventModel>('an object that says what listeners get', () => ({
@@ -236,6 +238,7 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   events: optional(record('an object with a field for each event', eventModel)),
   complete: optional(yesOrNo),
   holdsData: optional(yesOrNo),
+  holdsStored: optional(yesOrNo),
   resolves: optional(valueRef),
   identity: optional(yesOrNo),
   one: optional(yesOrNo),

@@ -117,6 +117,11 @@ export class Models {
     return this.#lentTo.has(type);
   }
 
+  /** What it does not list the program may have put there. */
+  holdsStored({ member, type }: Shape): boolean {
+    return member?.holdsStored === true || type?.holdsStored === true;
+  }
+
   /** It makes functions that call what they were made of, and nothing else. */
   wraps(name: string): boolean {
     return WRAPS.test(JSON.stringify(this.#packages.get(name)?.module ?? null));
@@ -177,6 +182,7 @@ export class Models {
     // `import x from 'commonjs'` gives the whole module.
     if (name === 'default') return shape;
     if (shape.path === 'globalThis' || shape.path === 'global') return this.global(name);
+    if (this.holdsStored(shape)) return this.#unlisted(path, shape.package);
     return shape.package === '' ? null : this.#unknown(path, shape.package);
   }
 
@@ -309,6 +315,14 @@ export class Models {
       at = at.type.extends === undefined ? null : this.type(at.type.extends);
     }
     return null;
+  }
+
+  /** Its type and those that this one extends. */
+  above(shape: Shape | null): readonly Shape[] {
+    const found: Shape[] = [];
+    for (let at = shape; at?.type != null; at = at.type.extends === undefined ? null : this.type(at.type.extends))
+      found.push(at);
+    return found;
   }
 
   /** The type of which the value is the one instance, or a part of it, as far as this analysis goes: `express.Application`

@@ -78,6 +78,11 @@ export class TokenTable {
     return id;
   }
 
+  /** Those that are there so far. */
+  allOf(shape: Shape): readonly TokenId[] {
+    return [...(this.#externals.get(shape)?.values() ?? [])];
+  }
+
   bound(target: TokenId, receiver: ValueId, args: readonly ValueId[], promisified: boolean, stateful = false): TokenId {
     const key = `${target} ${receiver} ${promisified} ${stateful} ${args.join(' ')}`;
     let id = this.#bound.get(key);

@@ -177,6 +177,7 @@ export interface LinkFacts {
   readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
   readonly passes: readonly Passes[];
+  readonly appNames: readonly AppName[];
   /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
   readonly brings: readonly Brings[];
   readonly order: Order;
@@ -190,6 +191,18 @@ export interface LinkFacts {
   readonly closures: readonly ClosureFluxion[];
   /** Variables that start-up sets some time after its first turn, and nobody else. */
   readonly once: readonly VariableName[];
+}
+
+/** A name that the program puts together, whatever it is. */
+export const ANY_NAME = '*';
+
+/** What the program calls a property of its apps that is none of Express's own. */
+export interface AppName {
+  readonly name: string;
+  /** Something of what it holds changes after start-up. */
+  readonly changes: boolean;
+  /** Of an object that is written out, and of which something changes. */
+  readonly fields: readonly { readonly name: string; readonly changes: boolean }[];
 }
 
 export interface OpenFluxion {
@@ -220,6 +233,7 @@ export const noLinkFacts: LinkFacts = {
   captures: [],
   repeatable: [],
   wrappers: [],
+  appNames: [],
   passes: [],
   brings: [],
   order: { packages: [], isLoose: false, asking: [] },

@@ -2,7 +2,7 @@
  * What `fluxion run` has to know of a compiled program, in two files: what starts the app must be read in no time, what
  * spreads it over loops is read when it serves. Both are plain data.
  */
-import type { CapturedFunctions, FluxionId, FluxionKind, ModuleId, OpenClass, Placement } from './program.js';
+import type { AppName, CapturedFunctions, FluxionId, FluxionKind, ModuleId, OpenClass, Placement } from './program.js';
 
 export interface StartManifest {
   readonly version: 1;
@@ -39,6 +39,7 @@ export interface LinkManifest {
   readonly repeatable: readonly string[];
   /** Packages whose functions stand for those of the app that they wrap. */
   readonly wrappers: readonly string[];
+  readonly appNames: readonly AppName[];
   /** Classes of which the running app can tell what their fields hold. */
   readonly openClasses: readonly OpenClass[];
   /** Fluxions that keep something and were given to a method whose name is put together (`app[method](path, fn)`): routes, if a

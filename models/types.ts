@@ -128,6 +128,10 @@ export interface Member {
   readonly others?: Call;
   /** Functions that are put here are run as part of calls that run this (`Call.runs`). */
   readonly runBy?: string;
+  /** As of types. */
+  readonly holdsStored?: boolean;
+  /** What the program puts here is kept by what this is a member of: `app.settings.title` is what `app.get('title')` gives. */
+  readonly isKept?: boolean;
 }
 
 /** What the listeners of one event get; refines `on`, `once` and their like of `events.EventEmitter`. */
@@ -157,6 +161,8 @@ export interface TypeModel {
   /** These are all members: what else hangs on such a value was put there by the program. Not said of a type that
    *  extends it. */
   readonly complete?: boolean;
+  /** A member that is neither listed nor inherited is what the program puts there under that name, if it does; else it is unknown. */
+  readonly holdsStored?: boolean;
   /** Members that are neither listed nor inherited are plain data that others put there (a session). */
   readonly holdsData?: boolean;
   /** What `await` of such a value and the first parameter of its `then` give, for types that extend `Promise`. */

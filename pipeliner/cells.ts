@@ -251,4 +251,8 @@ export interface State {
   /** What keeps something, or looks at what changes, and runs without a call in sight, whoever is at work. */
   readonly anywhere: readonly RunsAnywhere[];
   groupOf(cell: Cell): Group;
+  /** After start-up, and not only something that hangs on it. */
+  isChanging(token: TokenId): boolean;
+  /** Something that can be reached from these changes. */
+  holdChanging(tokens: readonly TokenId[]): boolean;
 }

@@ -16,7 +16,7 @@ export interface Grouping {
   readonly cellOf: (variable: number) => Cell | undefined;
 }
 
-export function groupCells(grouping: Grouping): Omit<State, 'anywhere'> {
+export function groupCells(grouping: Grouping): Pick<State, 'cells' | 'groups' | 'groupOf'> {
   const { cells } = grouping;
   const sets = new DisjointCells(cells.length);
   uniteAliases(grouping, sets);

@@ -7,7 +7,7 @@ import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
 import type { FluxionProgram, Unresolved } from '../flx/program.js';
-import type { Group } from './cells.js';
+import type { Group, State } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
 import type { Decision } from './decide-state.js';
 import { decideState } from './decide-state.js';
@@ -19,6 +19,7 @@ import { findOpen } from './find-open.js';
 import { findOrder } from './find-order.js';
 import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
+import { listAppNames } from './list-app-names.js';
 import { listCaptures } from './list-captures.js';
 import { listContexts } from './list-contexts.js';
 import { PassesOfParts } from './list-passes.js';
@@ -69,7 +70,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
-    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows, decisions),
+    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows, decisions, state),
   };
 }
 
@@ -91,6 +92,7 @@ function listLinkFacts(
   speaks: (part: Part) => boolean,
   flows: Flows,
   decisions: ReadonlyMap<Group, Decision>,
+  state: State,
 ): FluxionProgram['link'] {
   const { models, graph, parts, origins } = pipeline;
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
@@ -103,6 +105,7 @@ function listLinkFacts(
     }),
     repeatable: models.repeatable(),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
+    appNames: listAppNames(pipeline, state),
     passes: listPasses(pipeline, names, folds, placed),
     once: listOnce(pipeline, decisions),
     order: findOrder(pipeline, flows),

@@ -61,7 +61,8 @@ export class ObjectReads {
     };
     // For what a function is given its callers answer.
     const look = (op: OpId, value: ValueId): void => {
-      if (value !== 0 && (isEntry || !effects.isGiven(value, fn))) add(op, this.#changing(value));
+      if (value === 0 || (!isEntry && effects.isGiven(value, fn))) return;
+      add(op, facts.kind.get(op) === Op.load ? this.#changing(value) : this.#changingWithin(value));
     };
     for (const op of effects.ops.of(fn)) {
       const kind = facts.kind.get(op);
@@ -88,14 +89,35 @@ export class ObjectReads {
   /** Calls `look` with the values whose contents the op looks at, or hands on. */
   #eachOperand(op: OpId, kind: number, look: (op: OpId, value: ValueId) => void): void {
     const { facts } = this.#pipeline;
-    // Who gets hold of such an object, or puts it into another, is taken to read it.
-    if (kind === Op.load || kind === Op.copyProperties || kind === Op.method) look(op, facts.a.get(op));
+    // Who gets hold of such an object, or puts it into another, is taken to read it; who asks an app for one thing has not looked at the rest.
+    if (kind === Op.load) {
+      for (const value of [facts.a.get(op), facts.b.get(op)]) if (!this.#isApp(value)) look(op, value);
+      return;
+    }
+    if (kind === Op.copyProperties || (kind === Op.method && !this.#asksApp(op))) look(op, facts.a.get(op));
     if (kind === Op.copyProperties) return;
     look(op, facts.b.get(op));
     if (!isCall(kind)) return;
     const call = facts.d.get(op);
     const count = facts.callCount.get(call);
     for (let index = 0; index < count; index++) look(op, facts.argument(call, index));
+  }
+
+  /** For a setting: no function of the program is called. */
+  #asksApp(op: OpId): boolean {
+    const { facts, origins } = this.#pipeline;
+    return this.#isApp(facts.a.get(op)) && origins.calleesOf(op).length === 0;
+  }
+
+  /** What hangs on it counts where it is taken from it. */
+  #isApp(value: ValueId): boolean {
+    const { models, origins } = this.#pipeline;
+    const all = origins.tokensOf(value);
+    const isOne = (id: TokenId): boolean => {
+      const token = origins.tokens.get(id);
+      return token.kind === 'external' && models.oneOf(token.shape) !== null && !this.#changes(id);
+    };
+    return all.length > 0 && all.every(isOne);
   }
 
   /** What is put on a request is read where it is taken from it, not by everybody who has the request: so callers, who hand
@@ -123,11 +145,17 @@ export class ObjectReads {
     );
   }
 
+  /** No part of one, such as its parameters. */
+  #isWhole(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return this.#isRequest(id) && token.kind === 'external' && !this.#pipeline.models.isData(token.shape);
+  }
+
   /** A call that may look at all that hangs on the request: `res.render(view)`, `JSON.stringify(res.locals)`. */
   #hasAll(op: OpId): boolean {
     const { facts, origins } = this.#pipeline;
     const kind = facts.kind.get(op);
-    const holdsRequest = (value: ValueId): boolean => origins.tokensOf(value).some((id) => this.#isRequest(id));
+    const holdsRequest = (value: ValueId): boolean => origins.tokensOf(value).some((id) => this.#isWhole(id));
     if (kind === Op.copyProperties) return holdsRequest(facts.a.get(op));
     if (!isCall(kind)) return false;
     if (kind === Op.method && facts.atomName(facts.c.get(op)) === 'render' && holdsRequest(facts.a.get(op)))
@@ -149,7 +177,7 @@ export class ObjectReads {
   #findRequestWithin(): Uint8Array {
     const { tokens, tokensOf } = this.#pipeline.origins;
     const within = new Uint8Array(tokens.length);
-    for (let id = 1; id < tokens.length; id++) if (this.#isRequest(id)) within[id] = 1;
+    for (let id = 1; id < tokens.length; id++) if (this.#isWhole(id)) within[id] = 1;
     for (let changed = true; changed; ) {
       changed = false;
       for (let id = tokens.length - 1; id > 0; id--) {
@@ -177,6 +205,13 @@ export class ObjectReads {
       this.#inRequests = this.#reach([...new Set(held)].filter((id) => !this.#isRequest(id)));
     }
     return this.#inRequests;
+  }
+
+  /** The same of who looks into it as well: what hangs on a part of a request (`res.locals`) is in that part. */
+  #changingWithin(value: ValueId): readonly TokenId[] {
+    const parts = this.#pipeline.origins.tokensOf(value).filter((id) => this.#isRequest(id) && !this.#isWhole(id));
+    const within = parts.length === 0 ? [] : this.#reach(parts);
+    return within.length === 0 ? this.#changing(value) : [...new Set([...this.#changing(value), ...within])];
   }
 
   #changing(value: ValueId): readonly TokenId[] {

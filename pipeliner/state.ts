@@ -51,6 +51,7 @@ class Collector {
   readonly #timesChanged = new Map<readonly Reached[], Uint8Array>();
   readonly #cellsReached = new Map<readonly Reached[], readonly Cell[]>();
   #part!: Part;
+  #changing: ReadonlySet<TokenId> = new Set();
 
   constructor(pipeline: Pipeline, flows: Flows) {
     this.#pipeline = pipeline;
@@ -65,7 +66,7 @@ class Collector {
     this.#taken.clear();
     this.#timesChanged.clear();
     this.#pipeline.parts.eachEffect(part, (kind, root, fn, op, _at, value) => {
-      if (root >= 0) this.#take(kind, root, fn, op);
+      if (root >= 0) this.#take(kind, root, fn, op, value);
       else if (value !== 0) this.#onObjects(kind, op, value);
     });
   }
@@ -85,7 +86,7 @@ class Collector {
     });
   }
 
-  #take(kind: number, id: RootId, fnId: FunctionId, op: OpId): void {
+  #take(kind: number, id: RootId, fnId: FunctionId, op: OpId, value: ValueId): void {
     // A few places of the same kind are enough to show; going through all fields of all receivers again is not.
     const key = id * 8 + kind;
     const times = this.#taken.get(key) ?? 0;
@@ -93,13 +94,39 @@ class Collector {
     this.#taken.set(key, times + 1);
     const { roots } = this.#pipeline.effects;
     const own = fnId === this.#part.fn.id;
-    if (roots.isVariable(id)) return this.#onVariable(roots.of(id), roots.get(id), kind, op, own);
+    if (roots.isVariable(id)) {
+      if (kind !== Effect.read && value !== 0 && this.#onHeld(kind, id, op, value)) return;
+      return this.#onVariable(roots.of(id), roots.get(id), kind, op, own);
+    }
     // Parameters and `this` of functions that the part calls have been repeated for what they stand for.
     if (!own || this.#part.kind === 'main') return;
     const root = roots.get(id);
     const fn = this.#part.fn;
     if (root.base === 'this') this.#onReceiver(fn.receiver, root, kind, op, own);
     else this.#onVariable(fn.params[root.id] ?? 0, root, kind, op, own);
+  }
+
+  /**
+   * What an app holds is as many things: who changes one of them has not changed the app. Start-up that goes on registers routes,
+   * which is no change of an app or a router either, but of what these hold it is. True: that is all there is to it.
+   */
+  #onHeld(kind: number, id: RootId, op: OpId, value: ValueId): boolean {
+    const { roots } = this.#pipeline.effects;
+    if (roots.isWhole(id)) return false;
+    const cell = this.#cells.ofVariable(roots.of(id));
+    if (cell === null || !(cell.isServer || this.#isOneOfAKind(cell))) return false;
+    const tokens = this.#pipeline.origins.tokensOf(value);
+    const held = tokens.filter((token) => !this.#lasting.isOneOfAKind(token));
+    const isAll = held.length > 0 && tokens.every((token) => this.#lasting.has(token)) && held.length === tokens.length;
+    const isApart = isAll && this.#isOneOfAKind(cell);
+    if (!isApart && !cell.startUp.has(this.#part.id)) return false;
+    for (const each of this.#lastingCells(this.#reach.from(held, kind === Effect.hand)))
+      this.#touch(each, kind, op, false, false);
+    return isApart;
+  }
+
+  #isOneOfAKind({ tokens }: Cell): boolean {
+    return tokens.length > 0 && tokens.every((token) => this.#lasting.isOneOfAKind(token));
   }
 
   /** An object that lasts is changed, whatever the name by which it was reached. */
@@ -228,6 +255,7 @@ class Collector {
       for (const { token } of this.#reach.from(cell.tokens, cell.changed === 'within'))
         changing.add(this.#lasting.representative(token));
     }
+    this.#changing = changing;
     this.#readApps(changing);
     if (changing.size === 0) return;
     this.#readRendered(changing);
@@ -343,7 +371,12 @@ class Collector {
       fieldOwners: this.#cells.fieldOwners,
       cellOf: (variable) => this.#cells.known(this.#pipeline.graph.aliases.get(variable) ?? variable),
     });
-    return { ...grouped, anywhere: this.#anywhere };
+    const changing = new Set(this.#changing);
+    for (const [cell, owner] of this.#cells.fieldOwners) if (cell.isChangedLater) changing.add(owner);
+    const isChanging = (token: TokenId): boolean => changing.has(this.#lasting.representative(token));
+    const holdChanging = (tokens: readonly TokenId[]): boolean =>
+      this.#reach.from(tokens, true).some(({ token }) => isChanging(token));
+    return { ...grouped, anywhere: this.#anywhere, isChanging, holdChanging };
   }
 }
 

@@ -123,7 +123,7 @@ async function start(
   const listed = manifests.link.fluxions;
   const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
   const handlers = new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks)));
-  names.classes = new Classes({ slots: handlers, ...manifests });
+  names.classes = new Classes({ slots: handlers, apps: made.apps, ...manifests });
   const runs = new ReplicaRuns({
     handlers,
     loop,
@@ -134,7 +134,7 @@ async function start(
     send: (message, transfer) => channel.send(message, transfer),
   });
   if (setup.sanitize) {
-    const sanitizer = new Sanitizer(watched, () => freshReach(manifests.start, manifests.link));
+    const sanitizer = new Sanitizer(watched, () => freshReach(manifests.start, manifests.link, made.apps));
     const look = (): void => {
       for (const each of firewall.outside(() => sanitizer.look()))
         channel.send({ kind: 'diverged', text: divergenceText(setup.id, each) });
@@ -263,7 +263,7 @@ function link(
   const changing = changingNames(link);
   const reflector = new Reflector();
   const finder = new FluxionFinder(start, link);
-  const reach = makeReach(reflector, start, link);
+  const reach = makeReach(reflector, start, link, apps);
   const whole = accepts ? new WholeReach(reflector, start, link, reach) : null;
   const reachedBy = (is: FoundFluxion | null, key: string): Reached | null => {
     if (!is?.fluxion.movable) return null;

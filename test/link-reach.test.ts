@@ -17,10 +17,10 @@ const start = {
   movable: true,
   modules: [{ id: ID, source: fileURLToPath(import.meta.url) }],
 } as unknown as StartManifest;
-const link = { changing: { [ID]: ['counter'] }, once: {} } as unknown as LinkManifest;
+const link = { changing: { [ID]: ['counter'] }, once: {}, appNames: [] } as unknown as LinkManifest;
 
 function reachedBy(fn: object): Reached {
-  const reach = freshReach(start, link);
+  const reach = freshReach(start, link, []);
   const reached = reach.of(fn);
   reach.close();
   return reached;
@@ -194,7 +194,7 @@ test('the sanitizer tells once what is not as it was, and what has run', (t) => 
   const limits = { most: 1 };
   const read = () => limits.most;
   const fluxion = { id: 'read', module: ID, line: 3 } as LinkFluxion;
-  const sanitizer = new Sanitizer([{ fluxion, fn: read, reached: reachedBy(read) }], () => freshReach(start, link));
+  const sanitizer = new Sanitizer([{ fluxion, fn: read, reached: reachedBy(read) }], () => freshReach(start, link, []));
   sanitizer.ran('GET /');
   t.deepEqual(sanitizer.look(), []);
   limits.most = 2;

@@ -19,7 +19,7 @@ import {
   type ValueId,
 } from '../facts.js';
 import type { Models } from '../models.js';
-import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import { type Contexts, isFactory } from './contexts.js';
 import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
@@ -317,7 +317,7 @@ export class Calls {
     if (token.kind === 'object' && rupture.callback === 'functions')
       return this.#flow.lay(this.#flow.allProperties(id), use);
     const called = this.#tokens.functionOf(id);
-    if (called === null) return;
+    if (called === null) return this.#handToOthers(token, use);
     const fn =
       rupture.kind === 'sync' ? this.#contexts.forRearranged(this.#facts.fn(called), op) : this.#facts.fn(called);
     const fnId = fn.id;
@@ -337,6 +337,15 @@ export class Calls {
     if (rupture.kind === 'sync' && rupture.within === undefined && token.kind === 'function')
       this.#flow.edge(use.call.args[after] ?? NOTHING, fn.receiver);
     if (rupture.kind === 'post' && this.#catches(use.use)) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
+  }
+
+  /** Middleware that nobody has read has the request. */
+  #handToOthers(token: Token, use: Extract<Use, { kind: 'callback' }>): void {
+    const { rupture } = use.use;
+    if (token.kind === 'bound') return this.#handToOthers(this.#tokens.get(token.target), use);
+    const isKnown = token.kind !== 'unknown' && (token.kind !== 'external' || !this.#models.isUnknown(token.shape));
+    if (isKnown || rupture.request !== true) return;
+    for (const value of this.#given(use, rupture.params ?? [])) this.#flow.use(value, { kind: 'escape' });
   }
 
   /** The same to each function that the callback can be. */

@@ -217,7 +217,8 @@ export class GivenValues {
   giveResult(call: Call, view: CallView): void {
     if (view.to === NOTHING) return;
     if (registersNothing(call, view.args.length)) {
-      this.#flow.use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to: view.to, receiver: NOTHING, op: view.op });
+      const { kept } = this.#flow;
+      this.#flow.use(view.receiver, { kind: 'load', atom: kept, to: view.to, receiver: NOTHING, op: view.op });
       return;
     }
     this.#givesStateful = call.stateful === true;

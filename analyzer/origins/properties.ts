@@ -17,11 +17,21 @@ import {
   type ValueId,
 } from '../facts.js';
 import type { Models, Shape } from '../models.js';
-import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import { everyRequest, type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { LiveField, LiveFields } from './live-fields.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
 import { type Load, startAll, type Use } from './uses.js';
+
+/** A load of what is unknown, unless the program has put it there. */
+interface Borrowed {
+  readonly id: TokenId;
+  readonly shape: Shape;
+  readonly site: number;
+  readonly lent: ValueId;
+  readonly stored: ValueId;
+  readonly use: Load;
+}
 
 export class Properties {
   readonly #flow: TokenFlow;
@@ -35,12 +45,14 @@ export class Properties {
   readonly #inherited: { readonly id: TokenId; readonly use: Load }[] = [];
   /** What the program lends to all values of a type, by name. */
   readonly #lent = new Map<string, ValueId>();
-  readonly #borrowed: { readonly shape: Shape; readonly site: number; readonly lent: ValueId; readonly use: Load }[] =
-    [];
+  readonly #borrowed: Borrowed[] = [];
+  readonly #stored = new Map<string, ValueId>();
   readonly #shadows = new Map<string, Load>();
   readonly #iterations = new Map<string, Load>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
   readonly #escapedTokens = new Set<TokenId>();
+  /** What code has that nobody has read, as `#reachedBy` names it. */
+  readonly #exposed = new Set<string>();
   /** Names of properties that the language calls by itself, where the program has such properties. */
   readonly #implicit = new Set<AtomId>();
 
@@ -77,6 +89,10 @@ export class Properties {
     if (token.kind === 'object' && token.type === 'Generator' && use.op >= 0) this.#found.callees.add(use.op, token.fn);
     if (use.items && token.kind === 'object') return this.#loadItems(id, token, use);
     if (use.atom === ANY_PROPERTY) return this.#loadAny(id, token, use);
+    if (use.atom === this.#flow.kept) {
+      this.#flow.edge(this.#flow.property(id, use.atom), use.to);
+      return;
+    }
     const name = this.#facts.atomName(use.atom);
     const own = this.#flow.property(id, use.atom);
     this.#flow.edge(own, use.to);
@@ -86,7 +102,7 @@ export class Properties {
     if (token.kind === 'object' && use.op >= 0 && this.#facts.keys.has(use.op))
       this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     if (token.kind === 'external') {
-      if (!this.#borrow(token.shape, token.site, use)) this.#loadFromShape(token.shape, token.site, name, use);
+      if (!this.#borrow(id, token.shape, token.site, use)) this.#loadFromShape(token.shape, token.site, name, use);
       return;
     }
     if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
@@ -217,16 +233,54 @@ export class Properties {
     return lent;
   }
 
-  /** What no model lists, and the program may have put elsewhere for such values. */
-  #borrow(shape: Shape, site: number, use: Load): boolean {
+  /** What no model lists, and the program may have put there, or elsewhere for such values. */
+  #borrow(id: TokenId, shape: Shape, site: number, use: Load): boolean {
     const { typeName } = shape;
-    if (typeName === null || !this.#models.isLentTo(typeName)) return false;
+    const isLent = typeName !== null && this.#models.isLentTo(typeName);
+    const holdsStored = this.#models.holdsStored(shape);
+    if (!isLent && !holdsStored) return false;
     const member = this.#models.member(shape, this.#facts.atomName(use.atom));
-    if (member === null || !this.#models.isUnknown(member)) return false;
-    const lent = this.#lentTo(typeName, use.atom);
+    const isListed = member === null || !(this.#models.isUnknown(member) || this.#models.isData(shape));
+    if (isListed) return false;
+    const lent = isLent ? this.#lentTo(typeName, use.atom) : NOTHING;
+    const stored = holdsStored ? this.#storedOn(id, shape, site, use.atom) : NOTHING;
     this.#flow.edge(lent, use.to);
-    this.#borrowed.push({ shape, site, lent, use });
+    this.#flow.edge(stored, use.to);
+    this.#borrowed.push({ id, shape, site, lent, stored, use });
     return true;
+  }
+
+  /** What the program puts there under this name or under one that it puts together, or on what such values inherit from. */
+  #storedOn(id: TokenId, shape: Shape, site: number, atom: AtomId): ValueId {
+    const key = `${id} ${atom}`;
+    let stored = this.#stored.get(key);
+    if (stored !== undefined) return stored;
+    this.#stored.set(key, (stored = this.#facts.newValue()));
+    this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), stored);
+    const ofLanguage = ['Function', 'Object'].map((name) => this.#models.type(name));
+    for (const above of [shape, ...ofLanguage].flatMap((each) => this.#models.above(each))) {
+      for (const from of new Set([site, -1])) {
+        const holder = this.#tokens.external(above, from);
+        for (const name of [atom, ANY_PROPERTY]) this.#flow.edge(this.#flow.property(holder, name), stored);
+      }
+    }
+    return stored;
+  }
+
+  /** Nobody but the program can have put it there. A request leads to the apps that the program makes. */
+  #isStored({ id, shape, site, stored, use }: Borrowed): boolean {
+    if (stored === NOTHING || this.#exposed.has(this.#reachedBy(shape))) return false;
+    if (this.#flow.held.size(stored) > 0 || this.#flow.held.size(this.#flow.property(id, use.atom)) > 0) return true;
+    if (site !== everyRequest || this.#models.oneOf(shape) === null) return false;
+    return this.#tokens
+      .allOf(shape)
+      .some((other) => other !== id && this.#flow.held.size(this.#flow.property(other, use.atom)) > 0);
+  }
+
+  /** Whoever has such a value has all of this. */
+  #reachedBy(shape: Shape): string {
+    const isOfExchange = this.#models.typeThat(shape, ({ perRequest }) => perRequest === true) !== null;
+    return this.#models.oneOf(shape) ?? (isOfExchange || shape.type === null ? 'exchange' : (shape.typeName ?? ''));
   }
 
   #loadFromShape(shape: Shape, site: number, name: string, use: Load): void {
@@ -273,7 +327,13 @@ export class Properties {
     else this.#storeInField(id, atom, from, field);
     const lends = token.kind === 'external' ? token.shape.member?.lends : undefined;
     if (lends !== undefined && atom !== ANY_PROPERTY) this.#flow.edge(from, this.#lentTo(lends, atom));
+    if (token.kind === 'external' && token.shape.member?.isKept === true) this.#keepInHolder(token, from);
     if (this.#implicit.has(atom)) this.#flow.use(from, { kind: 'receive', receiver: this.#flow.holding(id) });
+  }
+
+  #keepInHolder({ shape, site }: Extract<Token, { kind: 'external' }>, from: ValueId): void {
+    const holder = this.#models.type(shape.path.slice(0, shape.path.lastIndexOf('.')));
+    if (holder !== null) this.keep(this.#tokens.external(holder, site), from);
   }
 
   #storeInField(id: TokenId, atom: AtomId, from: ValueId, { ever, holds }: LiveField): void {
@@ -317,10 +377,15 @@ export class Properties {
   loadInherited(): boolean {
     const waiting = this.#inherited.splice(0);
     let found = false;
-    for (const { shape, site, lent, use } of this.#borrowed.splice(0)) {
-      if (this.#flow.held.size(lent) > 0) continue;
-      this.#loadFromShape(shape, site, this.#facts.atomName(use.atom), use);
-      found = true;
+    for (const borrowed of this.#borrowed.splice(0)) {
+      const { shape, site, lent, use } = borrowed;
+      if (lent !== NOTHING && this.#flow.held.size(lent) > 0) continue;
+      // Who else has it may show later.
+      if (this.#isStored(borrowed)) this.#borrowed.push(borrowed);
+      else {
+        this.#loadFromShape(shape, site, this.#facts.atomName(use.atom), use);
+        found = true;
+      }
     }
     for (const { id, use } of waiting) {
       if (this.#flow.held.size(use.shadow ?? NOTHING) > 0) continue;
@@ -371,6 +436,7 @@ export class Properties {
       this.#found.start(fn);
     }
     const token = this.#tokens.get(id);
+    if (token.kind === 'external') this.#exposed.add(this.#reachedBy(token.shape));
     // Methods of an object go where the object goes.
     if (token.kind === 'object') this.#flow.use(this.#flow.allProperties(id), { kind: 'escape' });
     if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.use(token.proto, { kind: 'escape' });

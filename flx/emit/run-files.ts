@@ -71,6 +71,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     inserts,
     repeatable: program.link.repeatable,
     wrappers: program.link.wrappers,
+    appNames: program.link.appNames,
     openClasses: program.link.openClasses,
     computed: findComputed(program),
     touches: listTouches(program.sources),

@@ -22,6 +22,9 @@ const METHODS = `acl bind checkout connect copy delete get head link lock m-sear
 /** What all requests and all responses inherit from. */
 const prototypes: Members = { request: { lends: 'express.Request' }, response: { lends: 'express.Response' } };
 
+/** What all apps have, as each of them is given the same functions. */
+const ofApps: Members = { application: { lends: 'express.Application' } };
+
 /** Routing methods of apps, routers and routes whose handlers get `exchange`: a request, a response and `next`. */
 export function routing(exchange: readonly ValueRef[]): {
   readonly path: Members;
@@ -60,6 +63,7 @@ const APPLICATION: TypeModel = {
   extends: 'events.EventEmitter',
   identity: true,
   one: true,
+  holdsStored: true,
   computed: verb,
   members: {
     ...path,
@@ -84,8 +88,9 @@ const APPLICATION: TypeModel = {
       call: { ruptures: [{ kind: 'sync', callback: 'last', params: [] }], returns: 'this', mutates: ['this'] },
     },
     // In Express 3 it can be called.
-    locals: { call: { returns: 'fresh', mutates: ['this'], keeps: [0] }, runBy: 'render' },
-    ...values('settings engines cache mountpath parent'),
+    locals: { call: { returns: 'fresh', mutates: ['this'], keeps: [0] }, runBy: 'render', holdsStored: true },
+    settings: { isKept: true },
+    ...values('engines cache mountpath parent'),
     ...prototypes,
     router: { is: 'express.Router' },
   },
@@ -127,7 +132,7 @@ const RESPONSE: Members = {
     keeps: [],
     ruptures: [sync(0, ['express.Request', 'express.Response', 'express.Next'], { within: '*' })],
   }),
-  locals: { runBy: 'render' },
+  locals: { runBy: 'render', holdsStored: true },
   app: { is: 'express.Application' },
   req: { is: 'express.Request' },
 };
@@ -153,8 +158,9 @@ export const express = {
       ...each(MIDDLEWARE_3, { call: middleware }),
       logger: { call: { ...middleware, does: ['output'] } },
       ...each('session staticCache', { call: { returns: 'express.Middleware', keeps: [-1], stateful: true } }),
-      ...values('application mime'),
+      ...values('mime'),
       ...prototypes,
+      ...ofApps,
     },
   },
   types: {
@@ -165,8 +171,8 @@ export const express = {
       members: { ...path, route: { call: { returns: 'express.Route', mutates: ['this'] } }, ...values('stack params') },
     },
     Route: { identity: true, label: 0, outlivesRequest: true, members: { ...route, ...values('path stack methods') } },
-    Request: { extends: 'http.IncomingMessage', members: REQUEST },
-    Response: { extends: 'http.ServerResponse', members: RESPONSE },
+    Request: { extends: 'http.IncomingMessage', holdsStored: true, members: REQUEST },
+    Response: { extends: 'http.ServerResponse', holdsStored: true, members: RESPONSE },
     Next: { travels: 'bridge', perRequest: true, members: {}, call: { returns: 'fresh', keeps: [0] } },
     /** What a view engine calls with what it has made. */
     Rendered: { members: {}, call: { returns: 'fresh', data: true } },

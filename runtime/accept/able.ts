@@ -28,7 +28,7 @@ export function findWhole(linked: LinkedServer, start: StartManifest, link: Link
   if (linked.slots.length === 0) return 'it calls nothing that is known';
   const reflector = new Reflector();
   try {
-    const reach = makeReach(reflector, start, link);
+    const reach = makeReach(reflector, start, link, linked.things.values());
     const whole = new WholeReach(reflector, start, link, reach);
     const slots = new Map<LinkedSlot, Reached>();
     const stays = new Map<LinkedSlot, string | null>();

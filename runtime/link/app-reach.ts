@@ -5,24 +5,51 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Reached } from './compare.js';
+import type { Dependencies } from './guards.js';
 import type { Reach } from './reach.js';
 
 /** What of it only those look at who render, or ask for it by name. */
 export const LOCALS = 'locals';
 
+/** Before the name of a setting that is none of Express's own: nobody looks at it who does not name it. */
+export const SETTING = 'settings.';
+
+/** Express goes by these with each answer. */
+const OF_EXPRESS: ReadonlySet<string> = new Set([
+  ...['env', 'etag', 'etag fn', 'query parser', 'query parser fn', 'subdomain offset', 'trust proxy', 'trust proxy fn'],
+  ...[
+    'view',
+    'views',
+    'view cache',
+    'view engine',
+    'view options',
+    'jsonp callback',
+    'jsonp callback name',
+    'json replacer',
+  ],
+  ...['json spaces', 'json escape', 'case sensitive routing', 'strict routing', 'strict query', 'x-powered-by'],
+]);
+
 const require = createRequire(import.meta.url);
 
 /** Null for routers and routes. */
-export function reachedByApp(app: object, reach: Reach): Reached | null {
+export function reachedByApp(app: object, reach: Reach, dependencies: Dependencies | null = null): Reached | null {
   const { settings, engines, locals, mountpath } = read(app);
-  if (settings === undefined) return null;
+  if (typeof settings !== 'object' || settings === null) return null;
+  const given = Object.entries(settings).filter(([name]) => !OF_EXPRESS.has(name));
   const parts = {
-    settings: without(settings, ['view']),
+    settings: without(settings, ['view', ...given.map(([name]) => name)]),
+    ...Object.fromEntries(given.map(([name, value]) => [`${SETTING}${name}`, value])),
     engines: without(engines, lookedUp(engines)),
     [LOCALS]: without(locals, ['settings']),
     mountpath,
   };
-  return [...reach.ofValues(parts)];
+  return [...reach.ofValues(parts, dependencies)];
+}
+
+/** Routers and routes have no settings. */
+export function isExpressApp(thing: object): boolean {
+  return typeof Reflect.get(thing, 'settings') === 'object' && typeof Reflect.get(thing, 'engines') === 'object';
 }
 
 function read(app: object): { readonly [name: string]: unknown } {

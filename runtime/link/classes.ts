@@ -18,6 +18,8 @@ import { Reflector } from './reflect.js';
 export interface ClassesContext {
   /** Functions that are called for requests, by names that are the same on both loops. */
   readonly slots: ReadonlyMap<string, object>;
+  /** What their methods may find something on. */
+  readonly apps: Iterable<object>;
   readonly start: StartManifest;
   readonly link: LinkManifest;
 }
@@ -131,9 +133,9 @@ export class Classes {
 
   /** Null: its instances are more than their properties, or not the same there. */
   #tell(prototype: object, reflector: Reflector): string | null {
-    const { start, link } = this.#context;
+    const { start, link, apps } = this.#context;
     let touchesState = false;
-    const reach = makeReach(reflector, start, link, () => (touchesState = true));
+    const reach = makeReach(reflector, start, link, apps, () => (touchesState = true));
     const parts: string[] = [];
     for (let at: object | null = prototype; !ENDS.has(at) && at !== null; at = Object.getPrototypeOf(at)) {
       const functions = this.#functionsOf(at, parts);

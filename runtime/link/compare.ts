@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
-import { reachedByApp } from './app-reach.js';
+import { isExpressApp, reachedByApp } from './app-reach.js';
 import { changingNames, Dependencies } from './guards.js';
 import { Reach } from './reach.js';
 import { Reflector } from './reflect.js';
@@ -17,6 +17,7 @@ export function makeReach(
   reflector: Reflector,
   start: StartManifest,
   link: LinkManifest,
+  apps: Iterable<object>,
   touched = (): void => {},
 ): Reach {
   const ids = new Map(start.modules.map(({ source, id }) => [source, id]));
@@ -26,6 +27,7 @@ export function makeReach(
   const [changing, once] = [named(link.changing), named(link.once)];
   return new Reach(reflector, {
     isApp: (url) => idOf(url) !== undefined,
+    apps: { apps: [...apps].filter(isExpressApp), names: link.appNames },
     isSetLater: (url, name) => once.get(idOf(url) ?? '')?.has(name) ?? false,
     changes: (url, name) => {
       const isChanging = changing.get(idOf(url) ?? '')?.has(name) ?? false;
@@ -41,9 +43,9 @@ export interface FreshReach {
 }
 
 /** Knows nothing of what was there before. */
-export function freshReach(start: StartManifest, link: LinkManifest): FreshReach {
+export function freshReach(start: StartManifest, link: LinkManifest, apps: Iterable<object>): FreshReach {
   const reflector = new Reflector();
-  const reach = makeReach(reflector, start, link);
+  const reach = makeReach(reflector, start, link, apps);
   return { of: (fn) => [...reach.of(fn)], close: () => reflector.close() };
 }
 
@@ -51,20 +53,23 @@ export function freshReach(start: StartManifest, link: LinkManifest): FreshReach
 export class HomeReach {
   readonly #start: StartManifest;
   readonly #link: LinkManifest;
+  /** Apps that are linked by now. */
+  readonly #apps: () => Iterable<object>;
   readonly #changing: ReadonlySet<string>;
   readonly #known = new WeakMap<object, Reached>();
   readonly #dependencies = new WeakMap<object, Dependencies>();
   #reach: { readonly reflector: Reflector; readonly reach: Reach } | null = null;
 
-  constructor(start: StartManifest, link: LinkManifest) {
+  constructor(start: StartManifest, link: LinkManifest, apps: () => Iterable<object>) {
     this.#start = start;
     this.#link = link;
+    this.#apps = apps;
     this.#changing = changingNames(link);
   }
 
-  /** As it is now. */
-  ofApp(app: object, reflector: Reflector): Reached | null {
-    return reachedByApp(app, makeReach(reflector, this.#start, this.#link));
+  /** As it is now. `dependencies` are those of the functions that it holds. */
+  ofApp(app: object, reflector: Reflector, dependencies: Dependencies): Reached | null {
+    return reachedByApp(app, makeReach(reflector, this.#start, this.#link, this.#apps()), dependencies);
   }
 
   /** As it was when this was asked what it reaches. */
@@ -76,7 +81,7 @@ export class HomeReach {
     const known = this.#known.get(fn);
     if (known !== undefined) return known;
     if (this.#reach?.reflector !== reflector) {
-      this.#reach = { reflector, reach: makeReach(reflector, this.#start, this.#link) };
+      this.#reach = { reflector, reach: makeReach(reflector, this.#start, this.#link, this.#apps()) };
     }
     const dependencies = new Dependencies(this.#changing);
     const reached = [...this.#reach.reach.of(fn, dependencies)];

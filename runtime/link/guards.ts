@@ -24,6 +24,7 @@ const ENV_NAME =
 const ENV_BY_NAMES = /\{([^{}]*)\}\s*=\s*process\s*\.\s*env\b/gu;
 const ENV_ANY = /\benv\s*(?:\?\.)?\[\s*[^'"`\s]|(?:Object\s*\.\s*\w+|\.\.\.)\s*\(?\s*process\s*\.\s*env\b/u;
 const LOCALS = /\.\s*render\b|\blocals\b/;
+const ANY_SETTING = /\.\s*(?:get|enabled|disabled)\s*(?:\?\.)?\(\s*[^'"\s)]|\bsettings\b/;
 const OF_RESPONSE = /\bres(?:ponse)?\s*\.\s*locals\b/g;
 
 /** Gathers what one function depends on, while that is told. */
@@ -33,6 +34,7 @@ export class Dependencies {
   readonly #changing: ReadonlySet<string>;
   readonly #kept = new Map<object, Kept>();
   readonly #parts = new Map<string, object[]>();
+  readonly #texts: string[] = [];
   #count = 0;
 
   /** `changing`: names of which the analysis knows that they change. */
@@ -64,6 +66,13 @@ export class Dependencies {
     this.#add(keep(variable, holder));
   }
 
+  /** One that may have others. */
+  addProperty(path: string, holder: object, name: string): void {
+    const before = this.#kept.get(holder);
+    if (before?.isPart === false || before?.names.includes(name) === true) return;
+    this.#add(keepPart(path, holder, [...(before?.names ?? []), name]));
+  }
+
   /** Patched by somebody else, it would be so on one loop. What else a package keeps there is its own. */
   addExports(name: string, holder: object): void {
     if (this.#kept.has(holder) || this.#count >= MOST_PROPERTIES) return;
@@ -74,7 +83,13 @@ export class Dependencies {
     this.#add(keepPart(name, holder, functions.slice(0, MOST_IN_OBJECT)));
   }
 
+  /** By its name, or by one that is put together. */
+  mayReadSetting(name: string): boolean {
+    return this.readsLocals || this.#texts.some((text) => text.includes(name) || ANY_SETTING.test(text));
+  }
+
   addText(text: string): void {
+    this.#texts.push(text);
     if (LOCALS.test(text.replace(OF_RESPONSE, ''))) this.readsLocals = true;
     if (!/\benv\b/.test(text)) return;
     const { env } = process;

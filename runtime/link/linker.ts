@@ -13,11 +13,11 @@ import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-man
 import type { Log } from '../log.js';
 import type { RemoteApp, RemoteCut, RemoteSlot, ReplicaStarted } from '../messages.js';
 import type { Make } from '../types.js';
-import { LOCALS } from './app-reach.js';
+import { LOCALS, SETTING } from './app-reach.js';
 import { Classes } from './classes.js';
 import { type FreshReach, findDifference, freshReach, HomeReach, type Reached } from './compare.js';
 import { FluxionFinder } from './find-fluxion.js';
-import { changedIn, keptLanguage, keptLocals, TurningGuard } from './guards.js';
+import { changedIn, Dependencies, keptLanguage, keptLocals, TurningGuard } from './guards.js';
 import type { Kept } from './kept.js';
 import { liftedBy, liftedFluxion, withLift } from './lift.js';
 import { type LinkedServer, type LinkedSlot, linkServer } from './link-home.js';
@@ -110,12 +110,22 @@ export class Linker {
     const fluxions = manifests?.link.fluxions ?? [];
     this.#byId = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
     this.#finder = manifests === null ? null : new FluxionFinder(manifests.start, manifests.link);
-    this.#reach = manifests === null ? null : new HomeReach(manifests.start, manifests.link);
+    this.#reach = this.#makeReach();
     this.verdicts = new Verdicts(fluxions.filter(({ kind, movable }) => kind === 'start' && movable));
   }
 
   get manifests(): Manifests | null {
     return this.#manifests;
+  }
+
+  #makeReach(): HomeReach | null {
+    const manifests = this.#manifests;
+    return manifests === null ? null : new HomeReach(manifests.start, manifests.link, () => this.#things());
+  }
+
+  /** Apps, routers and routes. */
+  #things(): readonly object[] {
+    return this.#servers.flatMap(({ linked }) => [...linked.things.values()]);
   }
 
   fluxionOf(id: string): LinkFluxion | undefined {
@@ -234,12 +244,12 @@ export class Linker {
       }
     }
     this.#manifests = { start: manifests.start, link: withLift(manifests.link, lift) };
-    this.#reach = new HomeReach(manifests.start, this.#manifests.link);
+    this.#reach = this.#makeReach();
     return lifted;
   }
 
   #takeSettings(): void {
-    this.#settings.take(this.#servers.flatMap(({ linked }) => [...linked.things.values()]));
+    this.#settings.take(this.#things());
   }
 
   /** Something that all depend on is not what replicas were compared with; from then on nothing moves. */
@@ -364,8 +374,7 @@ export class Linker {
     const dependencies = fn === undefined || this.#guards.has(fn) ? undefined : this.#reach?.dependenciesOf(fn);
     if (fn === undefined || dependencies === undefined) return;
     const { kept, readsLocals } = dependencies;
-    const things = this.#servers.flatMap(({ linked }) => [...linked.things.values()]);
-    this.#guards.set(fn, readsLocals ? [...kept, ...this.#locals(things)] : kept);
+    this.#guards.set(fn, readsLocals ? [...kept, ...this.#locals(this.#things())] : kept);
   }
 
   /** One list for all, so that those who look at all look at it once. */
@@ -397,7 +406,8 @@ export class Linker {
   classes(pairs: Pairs<LinkedSlot>): Classes | null {
     const manifests = this.#manifests;
     if (manifests === null) return null;
-    return new Classes({ slots: new Map([...pairs.slots].map(([{ fn }, key]) => [key, fn])), ...manifests });
+    const slots = new Map([...pairs.slots].map(([{ fn }, key]) => [key, fn]));
+    return new Classes({ slots, apps: this.#things(), ...manifests });
   }
 
   /** What these reach now, asked anew. */
@@ -413,7 +423,9 @@ export class Linker {
 
   freshReach(): FreshReach {
     const manifests = this.#manifests;
-    return manifests === null ? { of: () => [], close: () => {} } : freshReach(manifests.start, manifests.link);
+    return manifests === null
+      ? { of: () => [], close: () => {} }
+      : freshReach(manifests.start, manifests.link, this.#things());
   }
 
   /** Slots and cuts of a replica that reach there what they reach here. */
@@ -431,8 +443,9 @@ export class Linker {
     const unlike = this.#unlikeApps(pairs, apps, reflector);
     const differs = (fluxion: LinkFluxion, fn: object, there: Reached): string | null => {
       const here = reach.of(fn, reflector);
-      const readsLocals = reach.dependenciesOf(fn)?.readsLocals === true;
-      const different = findDifference(here, there) ?? unlike.find((name) => readsLocals || name !== LOCALS) ?? null;
+      const dependencies = [unlike.held, reach.dependenciesOf(fn)];
+      const ofApp = unlike.names.find((name) => dependencies.some((each) => each !== undefined && looksAt(name, each)));
+      const different = findDifference(here, there) ?? ofApp ?? null;
       return this.#differsIn(fluxion, different);
     };
     for (const [slot, key] of pairs.slots) {
@@ -452,19 +465,24 @@ export class Linker {
     return equal;
   }
 
-  /** What some app has that is not the same there: `settings`, `locals`. */
-  #unlikeApps(pairs: Pairs<LinkedSlot>, apps: readonly RemoteApp[], reflector: Reflector): readonly string[] {
+  /** What some app has that is not the same there: `settings`, `locals`. `held`: what the functions depend on that apps hold. */
+  #unlikeApps(
+    pairs: Pairs<LinkedSlot>,
+    apps: readonly RemoteApp[],
+    reflector: Reflector,
+  ): { readonly names: readonly string[]; readonly held: Dependencies } {
     const remote = new Map(apps.map((app) => [remoteKey(app), app.reached]));
     const names = new Set<string>();
+    const held = new Dependencies(new Set());
     for (const [root, things] of this.thingsBelow(pairs)) {
       for (const [path, thing] of things) {
         const there = remote.get(remoteKey({ root, path }));
-        const here = there === undefined ? null : (this.#reach?.ofApp(thing, reflector) ?? null);
+        const here = there === undefined ? null : (this.#reach?.ofApp(thing, reflector, held) ?? null);
         const other = new Map(there);
         for (const [name, told] of here ?? []) if (other.get(name) !== told) names.add(name);
       }
     }
-    return [...names];
+    return { names: [...names], held };
   }
 
   #differsIn({ id, module, line }: LinkFluxion, different: string | null): string | null {
@@ -473,6 +491,11 @@ export class Linker {
     this.#options.log.infoOnce(`"${id}" (${module}:${line}) stays on the main thread: ${why}`);
     return why;
   }
+}
+
+function looksAt(name: string, dependencies: Dependencies): boolean {
+  if (name === LOCALS) return dependencies.readsLocals;
+  return !name.startsWith(SETTING) || dependencies.mayReadSetting(name.slice(SETTING.length));
 }
 
 /** The same function in the same place, which is then no more among the others. */

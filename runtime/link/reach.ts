@@ -12,6 +12,7 @@ import Module from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
+import { ANY_NAME, type AppName } from '../../flx/program.js';
 import { lexicalThis } from './arrows.js';
 import type { Dependencies } from './guards.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
@@ -25,6 +26,13 @@ export interface ReachOptions {
   isSetLater?(url: string, name: string): boolean;
   /** A function from this file is reached. */
   meets?(url: string): void;
+  /** What functions may find on the app's own apps, wherever they have these from. */
+  readonly apps?: AppProperties;
+}
+
+export interface AppProperties {
+  readonly apps: readonly object[];
+  readonly names: readonly AppName[];
 }
 
 const NONE: ReadonlyMap<string, unknown> = new Map();
@@ -69,6 +77,10 @@ export class Reach {
   readonly #facts = new Map<object, FunctionFacts>();
   /** What modules of Node and of packages export: these are told by name. */
   readonly #modules: ReadonlyMap<unknown, string>;
+  /** What bound functions stand for. */
+  readonly #targets = new WeakMap<object, object>();
+  /** Which names of app properties its text has. */
+  readonly #named = new WeakMap<object, readonly AppName[]>();
   #nodes = 0;
 
   constructor(reflector: Reflector, options: ReachOptions) {
@@ -86,15 +98,80 @@ export class Reach {
       told.variable = name;
       found.set(name, short(this.#tellVariable(place, name, value, told)));
     }
-    if (dependencies !== null)
-      for (const each of told.functions) dependencies.addText(Function.prototype.toString.call(each));
+    for (const each of told.functions) dependencies?.addText(this.#textOf(each));
+    for (const [name, text] of this.#ofApps(told.functions, dependencies)) found.set(name, text);
     return found;
   }
 
-  /** The same of values that have names. */
-  ofValues(values: { readonly [name: string]: unknown }): ReadonlyMap<string, string> {
-    const told: Told = { objects: new Map(), functions: new Set(), variable: '', dependencies: null };
-    return new Map(Object.entries(values).map(([name, value]) => [name, short(this.#tell(value, told))]));
+  /** The same of values that have names, each by itself. Code of packages that they hold asks the app for nothing. */
+  ofValues(
+    values: { readonly [name: string]: unknown },
+    dependencies: Dependencies | null = null,
+  ): ReadonlyMap<string, string> {
+    const found = new Map<string, string>();
+    for (const [name, value] of Object.entries(values)) {
+      const told: Told = { objects: new Map(), functions: new Set(), variable: name, dependencies };
+      found.set(name, short(this.#tell(value, told)));
+      for (const each of told.functions) if (this.#isApps(each)) dependencies?.addText(this.#textOf(each));
+    }
+    return found;
+  }
+
+  #isApps(fn: object): boolean {
+    const { place } = this.#factsOf(fn);
+    return place !== null && this.#options.isApp(place.url);
+  }
+
+  /** What these functions, and those that are found there, may find on apps. Replicas may have them in another order. */
+  #ofApps(functions: Iterable<object>, dependencies: Dependencies | null): ReadonlyMap<string, string> {
+    const found = new Map<string, string>();
+    const { apps, names } = this.#options.apps ?? { apps: [], names: [] };
+    if (names.length === 0) return found;
+    const queue = new Set(functions);
+    const mixed = new Set<AppName>();
+    for (const fn of queue) {
+      for (const named of this.#namedIn(fn, names)) {
+        const { name, changes, fields } = named;
+        if (changes) mixed.add(named);
+        const tell = (path: string, holders: readonly object[], key: string): void => {
+          if (found.has(path)) return;
+          const texts = new Set<string>();
+          for (const holder of holders.filter((each) => key in each)) {
+            const told: Told = { objects: new Map(), functions: new Set(), variable: path, dependencies };
+            texts.add(this.#tell(Reflect.get(holder, key), told));
+            dependencies?.addProperty(path, holder, key);
+            for (const each of told.functions) queue.add(each);
+          }
+          found.set(path, short([...texts].sort().join()));
+        };
+        const held = apps.map((app): unknown => Reflect.get(app, name)).filter(isObject);
+        if (!changes) tell(`app.${name}`, apps, name);
+        for (const field of fields) if (!field.changes) tell(`app.${name}.${field.name}`, held, field.name);
+      }
+    }
+    const isNamed = (name: string): boolean => [...queue].some((fn) => isNamedIn(this.#textOf(fn), name));
+    for (const { name, fields } of mixed) {
+      const changing = fields.filter(({ changes }) => changes);
+      if (changing.length === 0 || changing.some((field) => isNamed(field.name)))
+        found.set(`app.${name}`, OF_THIS_LOOP);
+    }
+    return found;
+  }
+
+  /** Of what is bound that of the function itself. */
+  #textOf(fn: object): string {
+    return Function.prototype.toString.call(this.#targets.get(fn) ?? fn);
+  }
+
+  #namedIn(fn: object, names: readonly AppName[]): readonly AppName[] {
+    let found = this.#named.get(fn);
+    if (found === undefined) {
+      const text = this.#textOf(fn);
+      const hasAny = names.some(({ name }) => name === ANY_NAME);
+      found = names.filter(({ name }) => name !== ANY_NAME && (hasAny || isNamedIn(text, name)));
+      this.#named.set(fn, found);
+    }
+    return found;
   }
 
   #factsOf(fn: object): FunctionFacts {
@@ -122,6 +199,7 @@ export class Reach {
     const bound = this.#reflector.bound(fn);
     if (bound === null) return NONE;
     const { target, self, args } = bound;
+    this.#targets.set(fn, this.#targets.get(target) ?? target);
     return new Map([...this.#factsOf(target).variables, ['this', self], ['arguments', args]]);
   }
 
@@ -320,12 +398,22 @@ function tellPrimitive(value: unknown): string {
       : `${typeof value} ${String(value)}`;
 }
 
+/** As a property: behind a point, in quotes, or taken out of an object. */
+function isNamedIn(text: string, name: string): boolean {
+  if (!text.includes(name)) return false;
+  const escaped = name.replace(/\$/g, '\\$');
+  return new RegExp(`(?:[.'"\`{,\\n]|\\*/)\\s*${escaped}(?![\\p{ID_Continue}$])`, 'u').test(text);
+}
+
 let count = 0;
 
 /** Like nothing else, on no loop. */
 function unlike(what: string): string {
   return `${what} ${process.pid} ${performance.now()} ${count++}`;
 }
+
+/** The same each time, and different on each loop. */
+const OF_THIS_LOOP = unlike('what changes');
 
 function short(text: string): string {
   return text.length <= 60 ? text : hash(text);
