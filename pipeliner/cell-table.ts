@@ -203,7 +203,8 @@ export class CellTable {
 
   #isServer(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
-    if (token.kind !== 'external') return false;
+    // Of a mere emitter, whoever counts its listeners would miss one.
+    if (token.kind !== 'external' || token.shape.typeName === 'events.EventEmitter') return false;
     // A question to a database in the making, too: start-up asks it and forgets it.
     const isQuestion = (type: TypeModel): boolean => type.extends === 'Promise' && token.shape.package !== '';
     return this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true || isQuestion(type)) !== null;
