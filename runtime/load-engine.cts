@@ -50,7 +50,7 @@ function loadWhenOfUse(context: EngineContext, loaded: () => void): void {
     listening.push(each);
     if (!isFirst) return;
     isFirst = false;
-    if (isUrgent(options)) void load(() => import('./engine.js'));
+    if (isUrgent(options)) void load(importEngine);
     else loop.noticed(firstWork.awaitWork(() => void load(importInSlices)));
     setTimeout(() => {
       recorder?.stop();
@@ -58,13 +58,13 @@ function loadWhenOfUse(context: EngineContext, loaded: () => void): void {
     }, START_UP_ENDS_MS).unref();
   });
 
-  async function load(importEngine: () => Promise<Engine>): Promise<void> {
+  async function load(importing: () => Promise<Engine>): Promise<void> {
     // Not before: that takes a look at files.
     const cores: typeof import('./cores.cjs') = require('./cores.cjs');
     const limited = prepared === null ? null : cores.oneCore(options);
     if (limited !== null) compiled.say('info', `all of it stays on the main thread: ${limited}`, options.logLevel);
     if (limited !== null && options.report === null) return;
-    const engine = await importEngine();
+    const engine = await importing();
     loaded();
     const given = limited === null ? context : { ...context, prepared: null, aside: limited };
     serve = ({ server, early, note }) => {
@@ -83,19 +83,21 @@ function isUrgent({ report, placement, accept, sanitize, logLevel }: RunOptions)
 
 /** Requests are answered in between: all at once takes some tens of milliseconds. */
 async function importInSlices(): Promise<Engine> {
-  const slices = [
-    () => import('./codec.js'),
-    () => import('./link/compare.js'),
-    () => import('./http-bridge/index.js'),
-    () => import('./dispatch.js'),
-    () => import('./accept/plan.js'),
-  ];
-  for (const slice of slices) {
-    await slice();
+  for (const slice of ['codec', 'compare', 'bridge', 'dispatch', 'plan']) {
+    await importBundled(slice);
     // Nothing that keeps the process, or that the app sees among what it has under way.
     await new Promise((resolve) => void setTimeout(resolve, 0).unref());
   }
-  return import('./engine.js');
+  return importEngine();
+}
+
+async function importEngine(): Promise<Engine> {
+  return (await importBundled('engine')) as Engine;
+}
+
+/** As build.ts names it. */
+function importBundled(name: string): Promise<unknown> {
+  return import(`./bundle/${name}.js`);
 }
 
 export = { loadWhenOfUse };
