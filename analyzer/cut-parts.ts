@@ -107,27 +107,34 @@ export function cutCoarseParts(input: CutInput): Parts {
   return cutter.parts();
 }
 
+interface MarkedRun extends Run {
+  /** The last way on which it has been found. */
+  way: number;
+}
+
 /** What has been found on the way from one part. */
 class Found {
-  readonly runs: Run[] = [];
-  readonly #seen = new Set<Run>();
+  readonly runs: MarkedRun[] = [];
+  /** From 1, another one for each. */
+  readonly #way: number;
   readonly #lists = new Set<readonly FunctionId[]>();
   /** Runs that belong to other parts; null where all may run all. */
   readonly #taken: Set<Run> | null;
 
-  constructor(taken: Set<Run> | null) {
+  constructor(way: number, taken: Set<Run> | null) {
+    this.#way = way;
     this.#taken = taken;
   }
 
   /** What the part begins with is its own, whoever else runs it. */
-  begin(run: Run): void {
+  begin(run: MarkedRun): void {
     this.#taken?.delete(run);
     this.add(run);
   }
 
-  add(run: Run): void {
-    if (this.#seen.has(run) || this.#taken?.has(run) === true) return;
-    this.#seen.add(run);
+  add(run: MarkedRun): void {
+    if (run.way === this.#way || this.#taken?.has(run) === true) return;
+    run.way = this.#way;
     this.#taken?.add(run);
     this.runs.push(run);
   }
@@ -171,8 +178,10 @@ class Cutter {
   readonly #levels: (readonly number[])[] = [];
   readonly #rests = new Map<FunctionId, (PartId | null)[]>();
   readonly #skeletons = new Map<FunctionId, Skeleton>();
-  /** Many parts run the same helpers: each run is one object. */
-  readonly #runs = new Map<number, Run>();
+  /** Many parts run the same helpers: each run is one object. Those from the beginning on are by function. */
+  readonly #wholeRuns: (MarkedRun | undefined)[];
+  readonly #runs = new Map<number, MarkedRun>();
+  #ways = 0;
   readonly #runners = new Map<FunctionId, PartId[]>();
   readonly #repeated = new Set<FunctionId>();
   #outsiders: Part | null = null;
@@ -183,6 +192,7 @@ class Cutter {
   /** `taken` is there where each run belongs to one part only. */
   constructor(input: CutInput, taken: Set<Run> | null) {
     this.#facts = input.facts;
+    this.#wholeRuns = Array.from(input.facts.functions, () => undefined);
     this.#ruptures = input.ruptures;
     this.#effects = input.effects;
     this.#inPlaceOf = input.inPlaceOf;
@@ -262,15 +272,17 @@ class Cutter {
 
   /** All code that runs when these run, what they call themselves first. */
   #reach(roots: readonly Run[]): Reached {
-    const found = new Found(this.#taken);
+    this.#ways += 1;
+    const found = new Found(this.#ways, this.#taken);
     for (const { fn, segment } of roots) found.begin(this.#run(fn, segment));
     const levels: number[] = [];
     for (let at = 0; at < found.runs.length; ) {
       const end = found.runs.length;
       levels.push(end);
-      for (; at < end; at++) this.#follow(found.runs[at] as Run, true, found);
+      for (; at < end; at++) this.#followSure(found.runs[at] as Run, found);
     }
-    for (let at = 0; at < found.runs.length; at++) this.#follow(found.runs[at] as Run, false, found);
+    const sure = found.runs.length;
+    for (let at = 0; at < found.runs.length; at++) this.#followAll(found.runs[at] as Run, at < sure, found);
     // Each pass over what parts do goes through all of it.
     let effects = 0;
     for (const run of found.runs) effects += this.#effects.count(run.fn);
@@ -279,18 +291,27 @@ class Cutter {
     return { runs: found.runs.slice(), levels: levels.slice() };
   }
 
-  #follow({ fn, segment }: Run, onlySure: boolean, found: Found): void {
+  #followSure({ fn, segment }: Run, found: Found): void {
     for (const { from, to, callees } of this.#skeleton(fn).calls) {
-      if (from > segment || segment > to) continue;
-      if (callees.length <= mostSure) for (const callee of callees) found.add(this.#run(callee, 0));
-      else if (!onlySure && found.isNewList(callees)) for (const callee of callees) found.add(this.#run(callee, 0));
+      if (from > segment || segment > to || callees.length > mostSure) continue;
+      for (const callee of callees) found.add(this.#run(callee, 0));
     }
   }
 
-  #run(fn: FunctionId, segment: number): Run {
+  /** `isSureDone`: what is sure has been followed before. */
+  #followAll({ fn, segment }: Run, isSureDone: boolean, found: Found): void {
+    for (const { from, to, callees } of this.#skeleton(fn).calls) {
+      if (from > segment || segment > to) continue;
+      if (callees.length <= mostSure ? isSureDone : !found.isNewList(callees)) continue;
+      for (const callee of callees) found.add(this.#run(callee, 0));
+    }
+  }
+
+  #run(fn: FunctionId, segment: number): MarkedRun {
+    if (segment === 0) return (this.#wholeRuns[fn] ??= { fn, segment, way: 0 });
     const key = runKey(fn, segment);
     let run = this.#runs.get(key);
-    if (run === undefined) this.#runs.set(key, (run = { fn, segment }));
+    if (run === undefined) this.#runs.set(key, (run = { fn, segment, way: 0 }));
     return run;
   }
 

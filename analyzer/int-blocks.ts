@@ -5,8 +5,12 @@
 const chunkBits = 14;
 const chunk = 1 << chunkBits;
 
+/** What of an address is the place in its chunk. */
+export const inChunk = chunk - 1;
+
 export class IntBlocks {
   readonly #chunks: Int32Array[] = [];
+  readonly #bytes: Uint8Array[] = [];
   /** Blocks that were given back, by the logarithm of their length. */
   readonly #free: number[][] = [];
   #end = 0;
@@ -23,13 +27,29 @@ export class IntBlocks {
     const left = -this.#end & (chunk - 1);
     const start = left < length ? this.#end + left : this.#end;
     this.#end = start + length;
-    while (this.#chunks.length * chunk < this.#end) this.#chunks.push(new Int32Array(chunk));
+    while (this.#chunks.length * chunk < this.#end) this.#addChunk();
     return start;
+  }
+
+  #addChunk(): void {
+    const integers = new Int32Array(chunk);
+    this.#chunks.push(integers);
+    this.#bytes.push(new Uint8Array(integers.buffer));
   }
 
   give(block: number, log: number): void {
     while (this.#free.length <= log) this.#free.push([]);
     this.#free[log]?.push(block);
+  }
+
+  /** Where a block lies that is no longer than a chunk: its chunk, from `address & inChunk` on. */
+  chunkOf(address: number): Int32Array {
+    return this.#chunks[address >>> chunkBits] as Int32Array;
+  }
+
+  /** The same as bytes: a block of which each integer is four of them, from four times `address & inChunk` on. */
+  bytesOf(address: number): Uint8Array {
+    return this.#bytes[address >>> chunkBits] as Uint8Array;
   }
 
   get(address: number): number {

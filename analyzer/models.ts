@@ -2,6 +2,7 @@
  * Reads:   models of packages (data) and the user's own.
  * Gives:   shapes: what is known of a value that comes from outside the app's modules, by where it came from.
  */
+import { isBuiltin } from 'node:module';
 import type { Call, Member, PackageModel, TypeModel } from '../models/types.js';
 
 /** What a value from outside is: a member of a package's tree, an instance of a modelled type, or a path that no model
@@ -11,6 +12,8 @@ export interface Shape {
   readonly path: string;
   /** The package that it comes from; '' for the language itself. */
   readonly package: string;
+  /** The package is a module of Node: who asks Node itself has it search its tables each time. */
+  readonly isOfNode: boolean;
   readonly member: Member | null;
   readonly typeName: string | null;
   readonly type: TypeModel | null;
@@ -111,8 +114,11 @@ export class Models {
   /** Values of this type have what the program puts elsewhere. */
   isLentTo(type: string): boolean {
     if (this.#lentTo === null) {
-      const lends = [...this.#packages.values()].map((model) => JSON.stringify(model)).join();
-      this.#lentTo = new Set([...lends.matchAll(/"lends":"([^"]+)"/g)].map(([, name = '']) => name));
+      const lentTo = new Set<string>();
+      // One by one: the text of all of them is three quarters of a MB.
+      for (const model of this.#packages.values())
+        for (const [, name = ''] of JSON.stringify(model).matchAll(/"lends":"([^"]+)"/g)) lentTo.add(copyOf(name));
+      this.#lentTo = lentTo;
     }
     return this.#lentTo.has(type);
   }
@@ -342,7 +348,8 @@ export class Models {
     const key = `${owner}\0${path}\0${type?.name ?? ''}`;
     let shape = this.#shapes.get(key);
     if (shape === undefined) {
-      shape = { path, package: owner, member, typeName: type?.name ?? null, type: type?.model ?? null };
+      const [typeName, isOfNode] = [type?.name ?? null, isBuiltin(owner)];
+      shape = { path, package: owner, isOfNode, member, typeName, type: type?.model ?? null };
       this.#shapes.set(key, shape);
     }
     return shape;
@@ -381,6 +388,11 @@ export function registersNothing(call: Call, argumentCount: number): boolean {
     ruptures.length > 0 &&
     ruptures.every(({ callback, from }) => callback === 'functions' && argumentCount <= (from ?? 0))
   );
+}
+
+/** What is cut out of a long text holds all of it. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 const WRAPS = /"returns":"bound argument \d/;

@@ -3,24 +3,27 @@
  * blocks, and from some size on have a table beside them.
  *
  *     list    block of members, in the order in which they came
- *     table   block of four times the length of the list's or twice that: each member, plus one, where its hash says or behind
+ *     table   two entries or more for each member, where its hash says or behind: of lists that bytes can count, its place in
+ *             the list, plus one, in a byte; of longer ones the member, plus one
  *
  * When nothing is added any more, all that hold the same are the same array to who asks.
  */
-import { IntBlocks } from './int-blocks.js';
+import { IntBlocks, inChunk } from './int-blocks.js';
 import { IntList } from './int-list.js';
 
 /** From this size on a list has a table. */
 const large = 16;
+/** Up to here a byte tells a place in the list. */
+const countedByBytes = 256;
 
 export class IntSets {
   /** 0: nothing; m + 1: only m; below 0: the inverted number of a list. */
   readonly #first = new IntList(4096);
   #blocks = new IntBlocks();
-  /** Of lists: block, how many members, and the table's block for those that are large. */
+  /** Of lists: block, how many members, and the table's block, plus one, for those that are large. */
   #block = new IntList(256);
   #size = new IntList(256);
-  readonly #tables = new Map<number, number>();
+  #table = new IntList(256);
   /** Of lists, when nothing is added any more. */
   #arrays: (readonly number[])[] = [];
   readonly #alone: (readonly number[] | undefined)[] = [];
@@ -40,6 +43,7 @@ export class IntSets {
     this.#blocks.set(block + 1, member);
     this.#first.set(id, ~this.#block.push(block));
     this.#size.push(2);
+    this.#table.push(0);
     return true;
   }
 
@@ -56,8 +60,29 @@ export class IntSets {
 
   #isListed(list: number, size: number, member: number): boolean {
     const block = this.#block.get(list);
-    for (let at = block; at < block + size; at++) if (this.#blocks.get(at) === member) return true;
+    const chunk = this.#blocks.chunkOf(block);
+    const first = block & inChunk;
+    for (let at = first; at < first + size; at++) if (chunk[at] === member) return true;
     return false;
+  }
+
+  /** The place, from `at` on, of the first member of `from` that `to`, which is not closed, does not have; how many `from`
+   *  has if there is none. Where many are there already, this asks at a fraction of what adding each of them costs. */
+  firstMissing(from: number, to: number, at: number): number {
+    const size = this.size(from);
+    const there = to < this.#first.length ? this.#first.get(to) : 0;
+    if (there === 0) return at;
+    for (let index = at; index < size; index++) {
+      const member = this.at(from, index);
+      if (there > 0 ? member !== there - 1 : !this.#hasInList(~there, member)) return index;
+    }
+    return size;
+  }
+
+  #hasInList(list: number, member: number): boolean {
+    const size = this.#size.get(list);
+    if (size < large) return this.#isListed(list, size, member);
+    return this.#freeEntry(this.#table.get(list) - 1, this.#block.get(list), size, member) < 0;
   }
 
   #lengthen(list: number, size: number): void {
@@ -69,39 +94,61 @@ export class IntSets {
     this.#block.set(list, block);
   }
 
-  /** True if it was not in the table. */
+  /** True if it was not in the table; it is to be the next in the list. */
   #enter(list: number, size: number, member: number): boolean {
-    return this.#put(this.#tables.get(list) as number, logOfTable(size), member);
+    const table = this.#table.get(list) - 1;
+    const entry = this.#freeEntry(table, this.#block.get(list), size, member);
+    if (entry < 0) return false;
+    this.#put(table, entry, size, size, member);
+    return true;
   }
 
   #enlargeTable(list: number, size: number): void {
-    const log = logOfTable(size);
-    const before = this.#tables.get(list);
-    if (before !== undefined) this.#blocks.give(before, log - 1);
-    const table = this.#blocks.take(log);
-    this.#tables.set(list, table);
+    const before = this.#table.get(list) - 1;
+    if (before >= 0) this.#blocks.give(before, logOfBlock(size - 1));
+    const table = this.#blocks.take(logOfBlock(size));
+    this.#table.set(list, table + 1);
     const block = this.#block.get(list);
-    for (let at = block; at < block + size; at++) this.#put(table, log, this.#blocks.get(at));
+    for (let place = 0; place < size; place++) {
+      const member = this.#blocks.get(block + place);
+      this.#put(table, this.#freeEntry(table, block, size, member), size, place, member);
+    }
   }
 
-  #put(table: number, log: number, member: number): boolean {
-    const mask = (1 << log) - 1;
-    for (let at = hash(member) & mask; ; at = (at + 1) & mask) {
-      const there = this.#blocks.get(table + at);
-      if (there === member + 1) return false;
-      if (there !== 0) continue;
-      this.#blocks.set(table + at, member + 1);
-      return true;
+  /** The entry that `member` is to have in the table of a list with so many; -1 if it has one. */
+  #freeEntry(table: number, block: number, size: number, member: number): number {
+    const mask = (1 << logOfTable(size)) - 1;
+    if (size >= countedByBytes) {
+      for (let at = hash(member) & mask; ; at = (at + 1) & mask) {
+        const there = this.#blocks.get(table + at);
+        if (there === 0) return at;
+        if (there === member + 1) return -1;
+      }
     }
+    const bytes = this.#blocks.bytesOf(table);
+    const first = (table & inChunk) << 2;
+    const members = this.#blocks.chunkOf(block);
+    const behind = (block & inChunk) - 1;
+    for (let at = hash(member) & mask; ; at = (at + 1) & mask) {
+      const place = bytes[first + at] as number;
+      if (place === 0) return at;
+      if (members[behind + place] === member) return -1;
+    }
+  }
+
+  #put(table: number, entry: number, size: number, place: number, member: number): void {
+    if (size >= countedByBytes) this.#blocks.set(table + entry, member + 1);
+    // The last one does not fit into a byte, but with it the list gets another table.
+    else this.#blocks.bytesOf(table)[((table & inChunk) << 2) + entry] = place + 1;
   }
 
   /** Nothing is added to set `id` any more, nor is that tried. */
   close(id: number): void {
     const list = ~this.#first.get(id);
-    const table = list < 0 ? undefined : this.#tables.get(list);
-    if (table === undefined) return;
-    this.#blocks.give(table, logOfTable(this.#size.get(list)));
-    this.#tables.delete(list);
+    const table = list < 0 ? 0 : this.#table.get(list);
+    if (table === 0) return;
+    this.#blocks.give(table - 1, logOfBlock(this.#size.get(list)));
+    this.#table.set(list, 0);
   }
 
   size(id: number): number {
@@ -142,9 +189,9 @@ export class IntSets {
       if (others === undefined) known.set(key, [list]);
       else if (same === undefined) others.push(list);
     }
-    this.#tables.clear();
     this.#blocks = new IntBlocks();
     this.#block = new IntList(1);
+    this.#table = new IntList(1);
   }
 
   #hashOf(list: number): number {
@@ -171,6 +218,11 @@ function isPowerOfTwo(size: number): boolean {
 
 function logOfTable(size: number): number {
   return 33 - Math.clz32(size);
+}
+
+/** Of the block that such a table lies in. */
+function logOfBlock(size: number): number {
+  return size < countedByBytes ? logOfTable(size) - 2 : logOfTable(size);
 }
 
 /** Neighbours, and what differs in few bits, come to lie apart. */

@@ -1,7 +1,7 @@
 /**
  * Tokens: what a value can be. Few kinds, numbered, made once for each place in the source that makes such a thing.
  */
-import { type FunctionId, NOTHING, type ValueId } from './facts.js';
+import { type AtomId, type FunctionId, NOTHING, type ValueId } from './facts.js';
 import type { Shape } from './models.js';
 import { Properties, PropertyTable } from './property-table.js';
 
@@ -97,6 +97,11 @@ export class TokenTable {
   properties(id: TokenId): Properties {
     this.#properties.ask(id);
     return new Properties(this.#properties, id);
+  }
+
+  /** One of these, if it is there: this is asked millions of times. */
+  property(id: TokenId, atom: AtomId): ValueId | undefined {
+    return this.#properties.get(id, atom);
   }
 
   /** Undefined where nobody has asked for any. */

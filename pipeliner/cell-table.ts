@@ -3,7 +3,6 @@
  * Gives:   the cells of the program: one for each variable, field of `this` and lasting object that somebody asks for, with
  *          all that is known of it whoever uses it.
  */
-import { isBuiltin } from 'node:module';
 import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
 import {
   type AtomId,
@@ -162,7 +161,7 @@ export class CellTable {
 
   #isOfPackage(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
-    return token.kind === 'external' && token.shape.package !== '' && !isBuiltin(token.shape.package);
+    return token.kind === 'external' && token.shape.package !== '' && !token.shape.isOfNode;
   }
 
   #requestKind(tokens: readonly TokenId[]): Cell['request'] {

@@ -6,7 +6,6 @@
  *     handlebars.registerHelper('up', fn)          Settings.defaultZone = zone
  *     template({ name })      (made before)        DateTime.now()
  */
-import { isBuiltin } from 'node:module';
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part } from '../analyzer/cut-parts.js';
 import { type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../analyzer/facts.js';
@@ -105,5 +104,5 @@ type Shape = Extract<ReturnType<Pipeline['origins']['tokens']['get']>, { readonl
 
 /** Of the language and of Node each thing has a model of its own. */
 function ownName(shape: Shape | null): string | null {
-  return shape === null || shape.package === '' || isBuiltin(shape.package) ? null : shape.package;
+  return shape === null || shape.package === '' || shape.isOfNode ? null : shape.package;
 }

@@ -3,7 +3,6 @@
  * Gives: for each part the packages through which it speaks over the network: databases, queues, mail. A replica can do so too,
  *        unless the package's connection was made by start-up, which a replica's start-up must not make a second time.
  */
-import { isBuiltin } from 'node:module';
 import type { Part } from '../analyzer/cut-parts.js';
 import { type FunctionId, Op } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
@@ -45,7 +44,7 @@ function connectsOf(pipeline: Pipeline, fn: FunctionId, speaks: Map<TokenId, str
 function packageThatConnects({ origins, models }: Pipeline, id: TokenId, isNew: boolean): string | null {
   let token = origins.tokens.get(id);
   while (token.kind === 'bound') token = origins.tokens.get(token.target);
-  if (token.kind !== 'external' || token.shape.package === '' || isBuiltin(token.shape.package)) return null;
+  if (token.kind !== 'external' || token.shape.package === '' || token.shape.isOfNode) return null;
   const call = models.call(token.shape, isNew);
   return call?.does?.includes('network') || call?.connects ? token.shape.package : null;
 }

@@ -6,7 +6,6 @@
  * Of what such a package gives it is not known what it is made of. So what is left to travel is the request itself, and what
  * Node gives.
  */
-import { isBuiltin } from 'node:module';
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import type { ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
@@ -51,7 +50,7 @@ export function findBehind(list: readonly Part[], speaks: (part: Part) => boolea
 function given(pipeline: Pipeline, { point, cut }: PartStream, dest: Part): string | null {
   const { facts, origins } = pipeline;
   const callees = point === null ? [] : origins.calleeTokens(point.op).map((id) => origins.tokens.get(id));
-  const isCores = callees.every((callee) => callee.kind === 'external' && isBuiltin(callee.shape.package));
+  const isCores = callees.every((callee) => callee.kind === 'external' && callee.shape.isOfNode);
   if (isCores && callees.length > 0) return null;
   const [first] = cut === null ? dest.fn.params : boundBy(pipeline, dest, cut.targetStart, cut.targetEnd);
   return first === undefined ? null : (facts.variables.get(first)?.name ?? '');

@@ -9,7 +9,6 @@
  * Reads: Pipeline.
  * Gives: these functions, with where they were put.
  */
-import { isBuiltin } from 'node:module';
 import { isCall } from '../analyzer/call-graph.js';
 import { isCalledByLanguage } from '../analyzer/called-by-language.js';
 import { whatIs } from '../analyzer/effects/patches.js';
@@ -112,7 +111,7 @@ function* platformShapes({ origins }: Pick<Pipeline, 'origins'>, value: ValueId)
   for (const id of origins.tokensOf(value)) {
     const token = origins.tokens.get(id);
     if (token.kind !== 'external' || token.site !== -1 || whatIs(token.shape) !== 'else') continue;
-    if (token.shape.package === '' || isBuiltin(token.shape.package)) yield token.shape;
+    if (token.shape.package === '' || token.shape.isOfNode) yield token.shape;
   }
 }
 

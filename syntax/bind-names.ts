@@ -53,6 +53,8 @@ export interface Names {
   readonly variableCount: number;
   /** Scopes of a function (or of the module, by its tree), from the outside. */
   scopesOf(node: es.Node): readonly NameScope[];
+  /** Nobody asks for these scopes any more. */
+  forget(node: es.Node): void;
 }
 
 /** `numberAt`: zeros, one for each offset; identifiers get the number of the variable that they mean. */
@@ -62,6 +64,7 @@ export function bindNames(tree: es.Program, kind: SourceType, numberAt: Int32Arr
   return {
     variableCount: binder.variableCount,
     scopesOf: (node) => binder.scopes.get(node) ?? noScopes,
+    forget: (node) => void binder.scopes.delete(node),
   };
 }
 

@@ -36,3 +36,24 @@ test('sets have what was added, in its order, while they grow and when they are 
   );
   t.is(sets.get(0), sets.get(20), 'those that hold the same are one array');
 });
+
+test('the first member that another set does not have', (t) => {
+  const sets = new IntSets();
+  const evens = 1;
+  // Nothing, one, a short list, one with a table that counts in bytes, and one that is too long for that.
+  for (const [id, size] of [0, 1, 10, 200, 300].entries()) {
+    const to = id + 2;
+    for (let member = 0; member < size; member++) sets.add(to, member * 2);
+  }
+  for (let member = 0; member < 400; member++) sets.add(evens, member * 2);
+  const first = (to: number, at: number): number => sets.firstMissing(evens, to, at);
+  t.deepEqual(
+    [2, 3, 4, 5, 6].map((to) => first(to, 0)),
+    [0, 1, 10, 200, 300],
+  );
+  t.deepEqual(
+    [2, 3, 4, 5, 6].map((to) => first(to, 250)),
+    [250, 250, 250, 250, 300],
+  );
+  t.is(sets.firstMissing(5, evens, 0), 200, 'it has all of them');
+});

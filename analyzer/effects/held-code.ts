@@ -9,7 +9,6 @@
  * Reads: origins, models, rupture points.
  * Gives: for a call of what a package gave, the functions that it may run, as far as no rupture point says when they run.
  */
-import { isBuiltin } from 'node:module';
 import { unreachable } from '../../diagnostics/invariant.js';
 import type { Budget } from '../budget.js';
 import { isCall } from '../call-graph.js';
@@ -240,7 +239,7 @@ export class HeldCode {
   #addStored(op: OpId, given: Given): void {
     for (const id of this.#origins.tokensOf(this.#facts.a.get(op))) {
       const token = this.#origins.tokens.get(id);
-      if (token.kind !== 'external' || token.site !== -1 || !isThirdParty(token.shape.package)) continue;
+      if (token.kind !== 'external' || token.site !== -1 || !isThirdParty(token.shape)) continue;
       give(given, token.shape.package, [this.#facts.b.get(op)]);
     }
   }
@@ -250,7 +249,7 @@ export class HeldCode {
       const token = this.#externalOf(id);
       if (token === null) continue;
       if (token.shape.path === 'express.Application.set') this.#addSettings(op, given);
-      if (token.site !== -1 || !isThirdParty(token.shape.package)) continue;
+      if (token.site !== -1 || !isThirdParty(token.shape)) continue;
       const call = this.#models.call(token.shape, this.#facts.kind.get(op) === Op.construct);
       if (call === null || (call.mutates?.includes('this') === true && call.keeps !== undefined))
         give(given, token.shape.package, this.#argumentsOf(op));
@@ -297,6 +296,6 @@ function isOfRequest({ perRequest }: { readonly perRequest?: boolean }): boolean
   return perRequest === true;
 }
 
-function isThirdParty(name: string): boolean {
-  return name !== '' && name !== 'express' && !isBuiltin(name);
+function isThirdParty({ package: name, isOfNode }: Shape): boolean {
+  return name !== '' && name !== 'express' && !isOfNode;
 }

@@ -4,7 +4,6 @@
  * Reads:   models, origins, rupture points.
  * Gives:   effects on arguments and receiver; what the result is; which functions the call may run.
  */
-import { isBuiltin } from 'node:module';
 import type { Call } from '../../models/types.js';
 import type { Budget } from '../budget.js';
 import { type AtomId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
@@ -185,7 +184,7 @@ export class OutsideEffects {
       this.#isNamespace(receiver) &&
       this.#origins.tokensOf(receiver).every((id) => {
         const token = this.#origins.tokens.get(id);
-        return token.kind === 'external' && (token.shape.package === '' || isBuiltin(token.shape.package));
+        return token.kind === 'external' && (token.shape.package === '' || token.shape.isOfNode);
       })
     );
   }

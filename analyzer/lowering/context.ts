@@ -147,6 +147,12 @@ export class LoweringContext {
       for (const variable of scope.variables) this.#declareVariable(variable, scope.ofClass, owner);
   }
 
+  /** All of the function has been lowered, once and for all. What the tree of a bundle takes goes as what it is lowered to comes. */
+  leave(node: es.Function): void {
+    this.#names.forget(node);
+    if (node.body.type === 'BlockStatement') node.body.body.length = 0;
+  }
+
   /** `arguments.length`: only how many there are. */
   #isCount(end: number): boolean {
     return COUNT.test(this.text.slice(end, end + 40));

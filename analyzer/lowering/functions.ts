@@ -37,6 +37,7 @@ export function lowerFunction(
     if (body.type === 'BlockStatement') lowerBody(context, body.body);
     else lowerConciseBody(context, body);
   });
+  context.leave(node);
   return fact;
 }
 
@@ -145,6 +146,7 @@ function lowerConstructor(
     if (code !== undefined) lowerStatements(context, code.body.body, false);
     else if (node.superClass) passToSuper(context, node, fact);
   });
+  if (code !== undefined) context.leave(code);
   return fact;
 }
 

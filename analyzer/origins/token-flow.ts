@@ -71,8 +71,7 @@ export class TokenFlow {
 
   add(value: ValueId, token: TokenId): boolean {
     if (value === NOTHING || this.#isFull(value)) return false;
-    const most = this.#budget.isExhausted ? 4 : tooMany;
-    const isTooMuch = this.held.size(value) >= most;
+    const isTooMuch = this.held.size(value) >= this.#most;
     // Values that can be nearly anything say nothing; without a bound they cost the most.
     const added = isTooMuch ? UNKNOWN : token;
     const isNew = this.held.add(value, added);
@@ -81,6 +80,11 @@ export class TokenFlow {
     this.#queueValues.push(value);
     this.#queueTokens.push(added);
     return true;
+  }
+
+  /** So many tokens a value may have. */
+  get #most(): number {
+    return this.#budget.isExhausted ? 4 : tooMany;
   }
 
   #isFull(value: ValueId): boolean {
@@ -121,7 +125,11 @@ export class TokenFlow {
     if (from === NOTHING || to === NOTHING || from === to) return;
     if (!this.#edges.add(from, to)) return;
     const held = this.held.size(from);
-    for (let index = 0; index < held && !this.#isFull(to); index++) this.add(to, this.held.at(from, index));
+    for (let index = 0; index < held && !this.#isFull(to); index++) {
+      // Nine in ten are there already, which says nothing but to who has as many as it may have.
+      if (this.held.size(to) < this.#most) index = this.held.firstMissing(from, to, index);
+      if (index < held) this.add(to, this.held.at(from, index));
+    }
   }
 
   use(value: ValueId, use: Use): void {
@@ -183,10 +191,10 @@ export class TokenFlow {
   }
 
   property(token: TokenId, atom: AtomId): ValueId {
-    const properties = this.tokens.properties(token);
-    let value = properties.get(atom);
+    let value = this.tokens.property(token, atom);
     if (value !== undefined) return value;
     value = this.facts.newValue();
+    const properties = this.tokens.properties(token);
     properties.add(atom, value);
     this.edge(value, this.tokens.all(token));
     if (!this.#mayHaveAnyName(token)) return value;
