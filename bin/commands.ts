@@ -9,6 +9,7 @@ import type { Lift, LiveFacts } from '../flx/live-facts.js';
 import type { FluxionProgram } from '../flx/program.js';
 import type { Command, EmitForm } from './arguments.js';
 import { helpText } from './help.js';
+import { ownManifest } from './own-files.js';
 
 /**
  * Reads: a command.
@@ -46,7 +47,7 @@ export interface Outcome {
 }
 
 function ownVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const manifest: unknown = ownManifest();
   const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
   return known ? String(manifest.version) : 'unknown';
 }

@@ -8,9 +8,11 @@ import process = require('node:process');
 
 if (process.argv[2] === 'run' && process.argv[3] !== '--help' && process.argv[3] !== '-h') {
   const start: typeof import('../runtime/start.cjs') = require('../runtime/start.cjs');
-  const own = { compiler: path.join(__dirname, 'prepare.js'), starter: __filename };
+  const own = { compiler: path.join(__dirname, 'bundle/prepare.js'), starter: __filename };
   const problem = start.run(process.argv.slice(3), own);
   if (problem !== null) void import('./refuse.js').then(({ refuse }) => refuse(problem));
 } else {
-  void import('./main.js');
+  // As build.ts names it.
+  const bundled = './bundle/main.js';
+  void import(bundled);
 }

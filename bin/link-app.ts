@@ -9,10 +9,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { liveFailed } from '../diagnostics/catalogue.js';
 import type { LinkReport, LiveReport } from '../flx/link-report.js';
+import { ownFile } from './own-files.js';
 
 export interface AppToLink {
   readonly entry: string;
@@ -20,8 +20,8 @@ export interface AppToLink {
   readonly config: string | null;
 }
 
-const COMMAND = fileURLToPath(new URL('./fluxion.cjs', import.meta.url));
-const LISTEN_ANYWHERE = fileURLToPath(new URL('../runtime/verify/listen-anywhere.cjs', import.meta.url));
+const COMMAND = ownFile('dist/bin/fluxion.cjs');
+const LISTEN_ANYWHERE = ownFile('dist/runtime/verify/listen-anywhere.cjs');
 
 /** Long enough for an app that first asks others for something. */
 const WAIT_MS = 60_000;

@@ -13,7 +13,7 @@ if (threads.isMainThread) register();
 function register(): void {
   const start: typeof import('./start.cjs') = require('./start.cjs');
   const bin = path.join(__dirname, '../bin');
-  const problem = start.register({ compiler: path.join(bin, 'prepare.js'), starter: __filename });
+  const problem = start.register({ compiler: path.join(bin, 'bundle/prepare.js'), starter: __filename });
   if (problem === null) return;
   // Node begins with the app as soon as this returns; what prints messages is an ES module, which takes longer.
   const { NODE_OPTIONS: _options, ...env } = process.env;

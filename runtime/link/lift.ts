@@ -28,7 +28,7 @@ export interface ProgramToLift {
   readonly env: NodeJS.ProcessEnv;
 }
 
-const COMPILER = fileURLToPath(new URL('../../bin/prepare.js', import.meta.url));
+const COMPILER = fileURLToPath(new URL('../../bin/bundle/prepare.js', import.meta.url));
 
 /** Who needs more of the processor's time, or has to wait for longer, serves as it is. */
 const MOST_CPU_MS = 30_000;

@@ -15,7 +15,7 @@ import { Cookies } from './cookies.js';
 import { completeHeaders, requestBytes } from './request-bytes.js';
 import type { RequestToSend } from './requests-file.js';
 
-const HELPER = fileURLToPath(new URL('./listen-anywhere.cjs', import.meta.url));
+const HELPER = fileURLToPath(new URL('../../runtime/verify/listen-anywhere.cjs', import.meta.url));
 
 /** What Fluxion says itself: it is no output of the app. */
 const SAID = /^fluxion (?:error|warn|info|debug): .*\n(?: {4}at .*\n)*/gm;

@@ -6,7 +6,7 @@ import { BadInput } from '../../diagnostics/bad-input.js';
 import cache from '../../runtime/cache.cjs';
 import compiled from '../../runtime/compiled.cjs';
 
-const compiler = fileURLToPath(new URL('../../bin/prepare.js', import.meta.url));
+const compiler = fileURLToPath(new URL('../../bin/bundle/prepare.js', import.meta.url));
 
 /**
  * Fills `cacheFolder` as the first `fluxion run` of the app would, which then finds it compiled: most of a compile of a small app
