@@ -183,5 +183,7 @@ export interface PackageModel {
   readonly module: Member;
   /** `lodash/map` gives the member `map` of `lodash`. */
   readonly memberPaths?: boolean;
+  /** Once it is loaded, routers put functions of its own around what they are given, which call it and nothing else. */
+  readonly wrapsHandlers?: boolean;
   readonly types?: { readonly [name: string]: TypeModel };
 }
