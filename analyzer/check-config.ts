@@ -254,6 +254,7 @@ const packageModel = object<PackageModel>('an object with "name" and "module"', 
   module: required(member),
   memberPaths: optional(yesOrNo),
   wrapsHandlers: optional(yesOrNo),
+  setsLater: optional(names),
   types: optional(record('an object with a field for each type', typeModel)),
 }));
 

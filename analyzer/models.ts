@@ -123,6 +123,10 @@ export class Models {
     return model !== undefined && (model.wrapsHandlers === true || WRAPS.test(JSON.stringify(model.module)));
   }
 
+  setsLater(name: string): readonly string[] {
+    return this.#packages.get(name)?.setsLater ?? [];
+  }
+
   isModelled(name: string): boolean {
     return this.#packages.has(name);
   }

@@ -185,5 +185,7 @@ export interface PackageModel {
   readonly memberPaths?: boolean;
   /** Once it is loaded, routers put functions of its own around what they are given, which call it and nothing else. */
   readonly wrapsHandlers?: boolean;
+  /** What its middleware puts on requests some time after it has passed them on. */
+  readonly setsLater?: readonly string[];
   readonly types?: { readonly [name: string]: TypeModel };
 }
