@@ -256,6 +256,8 @@ const packageModel = object<PackageModel>('an object with "name" and "module"', 
   name: required(packageName),
   module: required(member),
   memberPaths: optional(yesOrNo),
+  wrapsHandlers: optional(yesOrNo),
+  setsLater: optional(names),
   types: optional(record('an object with a field for each type', typeModel)),
 }));
 

@@ -130,7 +130,12 @@ export class Models {
 
   /** It makes functions that call what they were made of, and nothing else. */
   wraps(name: string): boolean {
-    return WRAPS.test(JSON.stringify(this.#packages.get(name)?.module ?? null));
+    const model = this.#packages.get(name);
+    return model !== undefined && (model.wrapsHandlers === true || WRAPS.test(JSON.stringify(model.module)));
+  }
+
+  setsLater(name: string): readonly string[] {
+    return this.#packages.get(name)?.setsLater ?? [];
   }
 
   isModelled(name: string): boolean {

@@ -180,6 +180,7 @@ export interface LinkFacts {
   readonly appNames: readonly AppName[];
   /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
   readonly brings: readonly Brings[];
+  readonly late: Late;
   readonly order: Order;
   /** Packages that hold a function of the app which changes something. */
   readonly holds: readonly Holds[];
@@ -236,6 +237,7 @@ export const noLinkFacts: LinkFacts = {
   appNames: [],
   passes: [],
   brings: [],
+  late: { writes: [], byPackages: [], reads: [] },
   order: { packages: [], isLoose: false, asking: [] },
   holds: [],
   open: [],
@@ -263,6 +265,29 @@ export interface Brings {
   readonly what: string;
   /** It calls this, whose errors hold live objects. */
   readonly isError: boolean;
+}
+
+/** What is put on requests some time after they came; `*` stands for names that are put together. */
+export interface Late {
+  readonly writes: readonly LateWrite[];
+  /** What middleware of packages puts there once it has passed them on. */
+  readonly byPackages: readonly string[];
+  /** Fluxions that read it behind a wait of their own. */
+  readonly reads: readonly LateRead[];
+}
+
+/** Callbacks of this call put it there; `passing`: where the fluxion passes its request on, null where that cannot be told. */
+export interface LateWrite {
+  readonly fluxion: FluxionId;
+  readonly names: readonly string[];
+  readonly module: ModuleId;
+  readonly call: Span;
+  readonly passing: readonly Passing[] | null;
+}
+
+export interface LateRead {
+  readonly fluxion: FluxionId;
+  readonly names: readonly string[];
 }
 
 /** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */

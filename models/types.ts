@@ -189,5 +189,9 @@ export interface PackageModel {
   readonly module: Member;
   /** `lodash/map` gives the member `map` of `lodash`. */
   readonly memberPaths?: boolean;
+  /** Once it is loaded, routers put functions of its own around what they are given, which call it and nothing else. */
+  readonly wrapsHandlers?: boolean;
+  /** What its middleware puts on requests some time after it has passed them on. */
+  readonly setsLater?: readonly string[];
   readonly types?: { readonly [name: string]: TypeModel };
 }

@@ -71,22 +71,34 @@ export class ImplicitCalls {
   #howUnsettled(fn: FunctionId, maker: FunctionId | null, isSettled = (_op: OpId): boolean => false): Unsettled {
     const { effects } = this.#pipeline;
     const seen = new Set([fn]);
+    // What runs within a call of it has the variables of that call.
+    const within = new Set([fn]);
     let how: Unsettled = 'not';
     for (const next of seen) {
-      const alone = this.#howAlone(next, maker, isSettled);
+      const alone = this.#howAlone(next, within.has(next) ? fn : null, maker, isSettled);
       if (alone === 'beyond itself') return alone;
       if (next === fn) how = alone;
-      for (const op of effects.ops.of(next)) for (const callee of effects.executes(op)) seen.add(callee);
+      for (const op of effects.ops.of(next))
+        for (const callee of effects.executes(op)) {
+          seen.add(callee);
+          if (within.has(next)) within.add(callee);
+        }
       // What it makes is what the user of the object gets (`get: (target, name) => (...args) => { … }`).
       for (const made of this.#madeIn(next)) seen.add(made);
     }
     return how;
   }
 
-  #howAlone(fn: FunctionId, maker: FunctionId | null, isSettled: (op: OpId) => boolean): Unsettled {
+  #howAlone(
+    fn: FunctionId,
+    caller: FunctionId | null,
+    maker: FunctionId | null,
+    isSettled: (op: OpId) => boolean,
+  ): Unsettled {
     let how: Unsettled = 'not';
     this.#pipeline.effects.each(fn, (kind, id, op, _at, value) => {
       if (kind === Effect.unknown && isSettled(op)) return;
+      if (caller !== null && kind <= Effect.hand && this.#isFresh(id, caller)) return;
       if (this.#unsettlesOthers(kind, id, fn, maker, value)) how = 'beyond itself';
       else if (how === 'not' && kind !== Effect.read && !this.#isOwn(id, maker)) how = 'itself';
     });
@@ -120,6 +132,13 @@ export class ImplicitCalls {
     // What callees do to what they are given stands among the effects of their callers.
     if (root.base !== 'variable' || this.#isOwn(id, fn) || this.#isOwn(id, maker)) return false;
     return kind !== Effect.read || this.#changes(graph.aliases.get(root.id) ?? root.id);
+  }
+
+  /** A variable of this call of the function, which holds nothing that was there before it. */
+  #isFresh(id: RootId, fn: FunctionId): boolean {
+    if (!this.#isOwn(id, fn)) return false;
+    const held = this.#pipeline.origins.tokensOf(this.#pipeline.effects.roots.get(id).id);
+    return held.every((token) => token !== UNKNOWN && !this.#isLasting(token));
   }
 
   /** A variable of the function. */

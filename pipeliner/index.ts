@@ -15,6 +15,7 @@ import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
 import { findHampered } from './find-hampered.js';
 import { findHeld } from './find-held.js';
+import { findLate } from './find-late.js';
 import { findOpen } from './find-open.js';
 import { findOrder } from './find-order.js';
 import { Flows } from './flows.js';
@@ -111,6 +112,7 @@ function listLinkFacts(
     order: findOrder(pipeline, flows),
     holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
     brings: listBrought(pipeline, names, folds, speaks),
+    late: findLate(pipeline, folds, ({ id }) => nameOf({ names }, id)),
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))
       .map(([part, variables]) => ({ fluxion: nameOf({ names }, part.id), variables })),

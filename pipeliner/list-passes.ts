@@ -58,8 +58,8 @@ export class PassesOfParts {
     }
     return [...passing].map(([fn, calls]) => ({
       module: facts.modules[facts.fn(fn).module]?.id ?? '',
-      calls: [...calls].map((op) => this.#spanOf(op)),
-      noticed: this.#noticedIn(fn).map((op) => this.#spanOf(op)),
+      calls: [...calls].map((op) => this.spanOf(op)),
+      noticed: this.#noticedIn(fn).map((op) => this.spanOf(op)),
     }));
   }
 
@@ -73,7 +73,7 @@ export class PassesOfParts {
     return token.kind === 'external' && token.shape.typeName === NEXT;
   }
 
-  #spanOf(op: OpId): Span {
+  spanOf(op: OpId): Span {
     const { facts } = this.#pipeline;
     if (!isCall(facts.kind.get(op))) return { start: facts.position.get(op), end: null };
     const call = facts.d.get(op);

@@ -17,6 +17,7 @@ import {
   type ReplicaExchange,
   runAtHome,
 } from './http-bridge/index.js';
+import { isAskedFor } from './http-bridge/promised.js';
 import { recorders } from './http-bridge/record-response.js';
 import { hasStack, isRoute, type Slot } from './link/routers.js';
 import type { Log } from './log.js';
@@ -113,7 +114,8 @@ class LoopbackCall {
     if (this.#isAgain) return this.#asWritten();
     if (this.#threw !== null) throw this.#threw.error;
     // Anything else that has a `then` is for its caller to ask.
-    return types.isPromise(result) ? this.#promise(result) : result;
+    const isOurs = types.isPromise(result) && isAskedFor(result, this.#fn, this.#call.req);
+    return isOurs ? this.#promise(result) : result;
   }
 
   #open(): ReplicaExchange {

@@ -15,6 +15,7 @@ import raising from './firewall/raise.cjs';
 import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
 import homeLoop from './home-loop.cjs';
+import { tellRejected } from './http-bridge/promised.js';
 import { Leaving } from './leaving.js';
 import { AppNames } from './link/app-names.js';
 import { reachedByApp } from './link/app-reach.js';
@@ -391,6 +392,7 @@ function lift(
   for (const event of heard) {
     if (event !== 'uncaughtException') process.on(event, (error, origin) => tell(event, error, origin));
   }
+  hearRejections();
   const tell = (event: UncaughtEvent, error: unknown, origin: unknown): void => {
     if (!(error instanceof CannotTravel)) now(uncaught(event, error, String(origin)));
   };
@@ -402,6 +404,17 @@ function lift(
     isEnding = true;
     endThread();
   });
+}
+
+/** With a listener Node would take all other rejections for handled as well. */
+function hearRejections(): void {
+  const { emit } = process;
+  const value = (...args: readonly unknown[]): unknown => {
+    const [event, error, promise] = args;
+    if (event !== 'unhandledRejection' || !tellRejected(promise, error)) return Reflect.apply(emit, process, args);
+    return true;
+  };
+  Object.defineProperty(process, 'emit', { value, configurable: true, writable: true });
 }
 
 /** The app's own listeners for errors that nobody caught are called at home, which has what they work with. */

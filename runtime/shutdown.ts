@@ -5,6 +5,7 @@
 import type { Server } from 'node:http';
 import process from 'node:process';
 import timers from 'node:timers';
+import { hideListener } from './hide-listener.js';
 
 const { clearInterval, setInterval, setTimeout } = timers;
 
@@ -25,23 +26,29 @@ export function drainOnSignals(draining: Draining): void {
   for (const signal of SIGNALS) {
     let isDraining = false;
     let wasHeard = false;
-    // The app listened until it had tidied up, and now sends the signal to itself: with a listener of ours it would come too late.
-    const leave = (event: string | symbol): void => {
-      if (event !== signal || process.listenerCount(signal) !== 1 || !process.listeners(signal).includes(listener))
-        return;
-      process.off('removeListener', leave);
+    let isOff = false;
+    const stop = (): void => {
+      isOff = true;
       draining.beforeEnd();
       process.off(signal, listener);
     };
+    const removed = (event: string | symbol): void => {
+      if (event !== signal || isOff || process.listenerCount(signal) > 0) return;
+      // The app listened until it had tidied up, and now sends the signal to itself: with a listener of ours it would come too late.
+      if (wasHeard) return stop();
+      // Node, which sees no other listener either, has given the signal back to the system.
+      isOff = true;
+      process.off(signal, listener);
+      process.prependListener(signal, listener);
+      isOff = false;
+    };
     const listener = (): void => {
-      if (process.listenerCount(signal) > 1) {
-        if (!wasHeard) process.on('removeListener', leave);
+      if (process.listenerCount(signal) > 0) {
         wasHeard = true;
         return;
       }
       const end = (): void => {
-        draining.beforeEnd();
-        process.off(signal, listener);
+        stop();
         process.kill(process.pid, signal);
       };
       // Whoever asks twice does not want to wait, be it that the app listened to the first time only.
@@ -49,8 +56,11 @@ export function drainOnSignals(draining: Draining): void {
       isDraining = true;
       drain(draining, end);
     };
+    hideListener(process, signal, listener);
+    hideListener(process, 'removeListener', removed);
     // Before the app's own, which may be gone once they have been called.
     process.prependListener(signal, listener);
+    process.on('removeListener', removed);
   }
 }
 

@@ -10,7 +10,7 @@ import { callArgs } from './http-bridge/call-args.js';
 import { type Outcome, runAtHome } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
 import type { Args } from './http-bridge/names.js';
-import { isPromised } from './http-bridge/promised.js';
+import { isAskedFor } from './http-bridge/promised.js';
 import type { Below } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
 import type { ResultMessage, RunId, ToReplica } from './messages.js';
@@ -100,7 +100,7 @@ export class HandlerWork implements Work {
     const args = callArgs(next === null ? [req, res] : [req, res, next], beside);
     const settle = (outcome: Outcome): void => this.settle(outcome);
     const result = this.counted(() => runAtHome(this.slot.fn as Code, this.self, args, below, settle));
-    if (!isPromised(result, req)) this.waiting.resolve(undefined);
+    if (!isAskedFor(result, this.slot.fn, req)) this.waiting.resolve(undefined);
     else
       result.then(
         () => this.waiting.resolve(undefined),

@@ -210,7 +210,7 @@ test('what cannot travel is named', (t) => {
     [Symbol('s'), 'it is a symbol'],
     [{ [Symbol('s')]: 1 }, 'it has the property Symbol(s)'],
     [new Session(), 'it is a Session'],
-    [Object.create({}), 'it is a Object'],
+    [Object.create({}), 'it is an Object'],
     [new (class extends Array {})(), 'it is an object of an unknown class'],
     [new Proxy({}, {}), 'it is a proxy'],
     [new Proxy(() => {}, {}), 'it is a proxy'],

@@ -410,7 +410,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 }
 serving(
   'what the app sees of the process',
-  `app.get('/see', (req, res) => { res.json({ listeners: process.eventNames().filter((name) => !['SIGTERM', 'SIGINT'].includes(name)).map((name) => [String(name), process.listenerCount(name)]), handles: process.getActiveResourcesInfo().filter((n) => /Message|Worker|Timeout|Immediate/.test(n)),
+  `app.get('/see', (req, res) => { res.json({ listeners: process.eventNames().map((name) => [String(name), process.listenerCount(name)]), handles: process.getActiveResourcesInfo().filter((n) => /Message|Worker|Timeout|Immediate/.test(n)),
   stack: app.router.stack.map(({ name }) => name), server: server.eventNames().map((name) => [String(name), server.listenerCount(name)]), keys: Object.keys(server).filter((k) => k !== '_connectionKey').sort() }); hits++; });
 app.get('/close', (req, res) => { res.end(); server.close(); });`,
   paths('/see', ...HEAVY, '/see', '/close'),

@@ -137,3 +137,43 @@ function sorted(numbers: readonly number[]): readonly number[] {
 function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
+
+const PROMISES = `
+  const express = require('express4');
+  const app = express();
+  const wrap = (fn) => (req, res, next) => { const made = fn(req, res, next); made.catch((error) => next(error)); return made; };
+  app.get('/taken', wrap(async (req) => { await null; throw new Error('taken ' + req.query.n); }));
+  app.get('/at-once', (req, res, next) => { const made = Promise.reject(new Error('at once')); made.catch(next); return made; });
+  app.get('/heavy', (req, res) => { let sum = 0; for (let at = 0; at < 2e7; at++) sum += at % 7; res.json(sum); });
+  app.get('/left', (req) => Promise.reject(new Error('left ' + req.query.n)));
+  app.get('/left-async', async (req) => { throw new Error('left ' + req.query.n); });
+  app.use((error, req, res, next) => { res.status(500).send(error.message); });
+  const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+
+for (const placement of ['eager', 'auto', 'loopback']) {
+  const options: ServeOptions = { flags: ['--placement', placement, '--threads', '1', '--accept', 'home'] };
+  test(`Express 4: a rejection that the handler has taken itself is nobody else's, and one that nobody takes ends the program: ${placement}`, async (t) => {
+    const app = await ServedApp.serve(
+      t,
+      { 'app.js': PROMISES },
+      placement === 'eager' ? { ...options, replicas: 1 } : options,
+    );
+    await app.many(8, () => '/heavy');
+    for (const path of ['/taken?n=1', '/at-once', '/taken?n=2']) {
+      const { status, text } = await app.get(path);
+      t.is(`${status} ${text}`, `500 ${path === '/at-once' ? 'at once' : `taken ${path.at(-1)}`}`);
+    }
+    if (placement === 'eager') t.is(runsAway(await app.report(), 'get_taken'), 2);
+    for (const path of ['/left', '/left-async']) {
+      const other = await ServedApp.serveAgain(
+        t,
+        app.folder,
+        placement === 'eager' ? { ...options, replicas: 1 } : options,
+      );
+      await t.throwsAsync(other.get(`${path}?n=7`));
+      t.deepEqual(await other.ended, { code: 1, signal: null });
+      t.regex(other.stderr, /Error: left 7/);
+    }
+  });
+}

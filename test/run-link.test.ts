@@ -60,6 +60,55 @@ test('what a package made of a handler is the handler', async (t) => {
   t.is(runsAway(report, 'get_free'), 10);
 });
 
+test('so is what a package makes of all handlers that a router is given, in their layers', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      // As the real one does it: its helpers stand around each wrapper, too.
+      'lib/node_modules/express-async-errors/index.js': `const Layer = require('express4/lib/router/layer');
+        const last = (list = []) => list[list.length - 1];
+        function keep(from, to) { for (const key of Object.keys(from)) to[key] = from[key]; return to; }
+        function wrap(fn) {
+          const newFn = function newFn(...args) {
+            const made = fn.apply(this, args);
+            const next = args.length === 5 ? args[2] : last(args);
+            if (made && made.catch) made.catch((error) => next(error));
+            return made;
+          };
+          Object.defineProperty(newFn, 'length', { value: fn.length, writable: false });
+          return keep(fn, newFn);
+        }
+        Object.defineProperty(Layer.prototype, 'handle', {
+          enumerable: true,
+          get() { return this.made; },
+          set(fn) { this.made = wrap(fn); },
+        });`,
+      'lib/errors.js': "require('express-async-errors');",
+      'app.js': `require('./lib/errors');
+        const express = require('express4');
+        const app = express();
+        let count = 0;
+        app.get('/free', async (req, res) => { await null; res.json('free'); });
+        app.get('/fails', async (req, res) => { await null; throw new Error('failed'); });
+        app.get('/count', async (req, res) => { count += 1; res.json(count); });
+        app.use('/below', express.Router().get('/free', (req, res) => { res.json('below'); }));
+        app.use(function tells(error, req, res, next) { res.status(500).send(error.message); });
+        ${END}`,
+    },
+    EAGER,
+  );
+  const paths = ['/free', '/fails', '/count', '/below/free'];
+  const replies = await app.many(20, (n) => paths[n % 4] ?? '');
+  t.deepEqual(
+    replies.map(({ status, text }, n) => (n % 4 === 2 ? status : `${status} ${text}`)),
+    Array.from({ length: 20 }, (_, n) => ['200 "free"', '500 failed', 200, '200 "below"'][n % 4] ?? ''),
+  );
+  const report = await app.report();
+  t.deepEqual(fluxionOf(report, 'get_count').runs, { home: 5 });
+  t.is(runsAway(report, 'get_free') + runsAway(report, 'get_fails'), 10);
+  t.true(runsAway(report, 'tells') > 0);
+});
+
 test('bound methods: an instance that is not the same there keeps its methods home', async (t) => {
   const app = await ServedApp.serve(
     t,

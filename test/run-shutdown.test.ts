@@ -81,6 +81,41 @@ process.once('SIGTERM', () => {
   t.deepEqual(await other.ended, { code: null, signal: 'SIGTERM' });
 });
 
+test.serial(
+  'who tidies up where nobody else listens, and ends the process itself, is alone for all that it can see',
+  async (t) => {
+    // So do signal-exit and what is made with it.
+    const own = `
+const seen = () => [process.listenerCount('SIGTERM'), process.listeners('SIGTERM').length, process.rawListeners('SIGTERM').length, process.eventNames().includes('SIGTERM')].join();
+app.get('/none', (req, res) => res.send(seen()));
+app.get('/listen', (req, res) => { process.on('SIGTERM', tidy); res.send(seen()); });
+app.get('/leave', (req, res) => { process.removeListener('SIGTERM', tidy); res.send(seen()); });
+function tidy() {
+  if (process.listeners('SIGTERM').length > 1) return;
+  process.removeListener('SIGTERM', tidy);
+  console.log('tidied');
+  process.kill(process.pid, 'SIGTERM');
+}`;
+    const served = await ServedApp.serve(t, { 'app.js': app(own) }, EAGER);
+    await served.get('/work/1');
+    t.is((await served.get('/none')).text, '0,0,0,false');
+    t.is((await served.get('/listen')).text, '1,1,1,true');
+    served.child.kill('SIGTERM');
+    t.deepEqual(await served.ended, { code: null, signal: 'SIGTERM' });
+    t.regex(served.stdout, /tidied/);
+
+    // Who leaves before there was a signal leaves it to Fluxion again: what is running ends.
+    const other = await ServedApp.serve(t, { 'app.js': app(own) }, EAGER);
+    await other.get('/listen');
+    t.is((await other.get('/leave')).text, '0,0,0,false');
+    const reply = other.get('/slow/1', { agent: false });
+    await other.says(/begun 1/);
+    other.child.kill('SIGTERM');
+    t.is((await reply).text, '1');
+    t.deepEqual(await other.ended, { code: null, signal: 'SIGTERM' });
+  },
+);
+
 test.serial('an app that closes its server ends as with node, whatever replicas are doing', async (t) => {
   const own = `
 app.get('/close', (req, res) => { res.set('Connection', 'close').send('bye'); server.close(() => console.log('closed')); });`;

@@ -195,6 +195,35 @@ async function knowsSessions(t: ExecutionContext, app: ServedApp): Promise<void>
   );
 }
 
+test('what is put on a request after it was passed on is seen by who waits meanwhile; by others it need not be', async (t) => {
+  const late = `
+const express = require('express');
+const timeout = require('connect-timeout');
+const fs = require('fs');
+const app = express();
+app.use('/late', (req, res, next) => { setImmediate(() => { req.late = true; }); next(); });
+app.use('/timed', timeout('10ms', { respond: false }));
+app.use('/user', (req, res, next) => {
+  if (!req.query.user) return next();
+  fs.readFile(__filename, () => { req.user = req.query.user; next(); });
+});
+app.get('/late/seen', (req, res) => { setTimeout(() => res.json(req.late === true), 20); });
+app.get('/late/other', (req, res) => { setTimeout(() => res.json(req.path), 20); });
+app.get('/timed', async (req, res) => { await new Promise((resolve) => setTimeout(resolve, 40)); res.json(req.timedout); });
+app.get('/user', (req, res) => { setTimeout(() => res.json(req.user ?? null), 20); });
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+  const flags = ['--placement', 'eager', '--threads', '1', '--accept', 'home'];
+  const app = await ServedApp.serve(t, { 'app.js': late }, { flags, replicas: 1 });
+  const asked = ['/late/seen', '/late/other', '/timed', '/user', '/user?user=ann'];
+  const said: string[] = [];
+  for (const path of asked) said.push((await app.get(path)).text);
+  t.deepEqual(said, ['true', '"/late/other"', 'true', 'null', '"ann"']);
+  const report = await app.report();
+  t.deepEqual([runsAway(report, 'get_late_seen'), runsAway(report, 'get_timed')], [0, 0]);
+  t.deepEqual([runsAway(report, 'get_late_other'), runsAway(report, 'get_user')], [1, 2]);
+});
+
 /** One connection that stays open. */
 class Listener {
   text = '';

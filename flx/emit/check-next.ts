@@ -12,7 +12,7 @@
 
 import type * as es from 'estree';
 import { parseWithRanges } from '../../syntax/parser.js';
-import type { FluxionId, FluxionProgram, ModuleSource, Passing, Span } from '../program.js';
+import type { FluxionId, FluxionProgram, LateWrite, ModuleSource, Passing, Span } from '../program.js';
 import { findWaiting } from './check-endings.js';
 
 export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
@@ -23,6 +23,21 @@ export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
     if (passing === null || passing.some((each) => goesOn(each, walkedOf))) found.add(fluxion);
   }
   return found;
+}
+
+/** Those whose call one run may execute, before or behind, that passes the request on as well. */
+export function findBeside(program: FluxionProgram, writes: readonly LateWrite[]): readonly LateWrite[] {
+  const walkedOf = walkSources(program);
+  return writes.filter(({ module, call, passing }) => {
+    const walked = walkedOf(module);
+    const node = walked === null ? null : callAt(walked, call);
+    if (passing === null || walked === null || node === null) return true;
+    const calls = passing.filter((each) => each.module === module).flatMap((each) => each.calls);
+    return calls.some((span) => {
+      const next = callAt(walked, span);
+      return next === null || isBehind(span, node, walked) || isBehind(call, next, walked);
+    });
+  });
 }
 
 /** Is something noticed behind one of the calls? Other calls, and what is thrown, do not count. */

@@ -6,6 +6,7 @@
 import type { Fluxion, FluxionId, FluxionProgram } from '../program.js';
 import { findBringing } from './check-brought.js';
 import { findHeldBack } from './check-held.js';
+import { findLateState } from './check-late.js';
 import { findGoingOn } from './check-next.js';
 import { findOvertaking } from './check-order.js';
 
@@ -19,7 +20,7 @@ export interface Whys {
 export function findWhys(program: FluxionProgram): Whys {
   const goingOn = [...findGoingOn(program)].map((id) => [id, GOES_ON] as const);
   const bound = new Map([...findOvertaking(program), ...findHeldBack(program)]);
-  return { bound, whys: new Map([...findBringing(program), ...goingOn, ...bound]) };
+  return { bound, whys: new Map([...findLateState(program), ...findBringing(program), ...goingOn, ...bound]) };
 }
 
 const GOES_ON = 'it goes on after it has called "next"';

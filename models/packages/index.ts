@@ -40,7 +40,7 @@ import { bunyan, debug, dotenv, pino, promClient, winston } from './logging.js';
 import { knex, sequelize } from './mappers.js';
 import { middlewares } from './middleware.js';
 import { mongodb, mongoose } from './mongo.js';
-import { bluebird, expressAsyncHandler, pLimit, pMap, q } from './promises.js';
+import { bluebird, expressAsyncErrors, expressAsyncHandler, pLimit, pMap, q } from './promises.js';
 import { ioredis, redis } from './redis.js';
 import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
@@ -126,6 +126,7 @@ export const packageModels: readonly PackageModel[] = [
   pLimit,
   pMap,
   expressAsyncHandler,
+  expressAsyncErrors,
   redis,
   ioredis,
   socketIo,

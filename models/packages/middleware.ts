@@ -13,7 +13,7 @@ function makes(call: Call, members: Members = {}): (name: string) => PackageMode
 
 const doing = (...does: OutsideEffect[]): Call => ({ ...plain, does });
 
-const PLAIN = `compression connect-flash connect-timeout cors csurf errorhandler hpp method-override response-time serve-favicon
+const PLAIN = `compression connect-flash cors csurf errorhandler hpp method-override response-time serve-favicon
   serve-index vhost`;
 const REMEMBERING = `express-slow-down`;
 
@@ -116,6 +116,7 @@ const withMembers: readonly PackageModel[] = [
 
 export const middlewares: readonly PackageModel[] = [
   ...listed(PLAIN).map(makes(plain)),
+  { ...makes(plain)('connect-timeout'), setsLater: ['timedout'] },
   ...listed(REMEMBERING).map(makes(remembering)),
   ...withMembers,
 ];

@@ -72,3 +72,10 @@ export const expressAsyncHandler = {
   name: 'express-async-handler',
   module: { call: { returns: 'bound argument 0' }, members: { default: { call: { returns: 'bound argument 0' } } } },
 } satisfies PackageModel;
+
+/** What it exports is of no use: it puts an accessor in the place of what the layers of Express 4 hold. */
+export const expressAsyncErrors = {
+  name: 'express-async-errors',
+  module: {},
+  wrapsHandlers: true,
+} satisfies PackageModel;

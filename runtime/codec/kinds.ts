@@ -143,5 +143,7 @@ export function ownBytes(view: ArrayBufferView): Uint8Array {
 export function describe(value: object): string {
   const prototype: unknown = Object.getPrototypeOf(value);
   const maker: unknown = isObject(prototype) ? Reflect.get(prototype, 'constructor') : undefined;
-  return typeof maker === 'function' && maker.name !== '' ? `a ${maker.name}` : 'an object of an unknown class';
+  return typeof maker === 'function' && maker.name !== ''
+    ? `${/^[AEIOU]/i.test(maker.name) ? 'an' : 'a'} ${maker.name}`
+    : 'an object of an unknown class';
 }

@@ -25,7 +25,7 @@ import type {
 } from './messages.js';
 import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { Outbox } from './outbox.js';
-import { isPromised } from './promised.js';
+import { isAskedFor, leaveToThread } from './promised.js';
 import type { RealObject } from './properties.js';
 import { recorders, recordResponses } from './record-response.js';
 import { ReplicaBody } from './replica-body.js';
@@ -149,7 +149,9 @@ export class ReplicaExchange implements SocketOwner {
     this.#outbox.hold();
     try {
       const result = callHandler(handler, receiver, args);
-      if (this.#isPromised(result)) this.#await(result);
+      const isCallers = this.#side.real !== undefined && !types.isPromise(result);
+      if (!isCallers && isAskedFor(result, handler, this.req)) this.#await(result);
+      else if (this.#side.real === undefined) leaveToThread(result, (error) => this.#rejected(error));
       return result;
     } catch (error) {
       this.#settle('threw', error);
@@ -161,10 +163,6 @@ export class ReplicaExchange implements SocketOwner {
     }
   }
 
-  #isPromised(result: unknown): result is PromiseLike<unknown> {
-    return this.#side.real === undefined ? isPromised(result, this.req) : types.isPromise(result);
-  }
-
   #await(result: PromiseLike<unknown>): void {
     this.#isPending = true;
     const settled = (): void => {
@@ -172,10 +170,14 @@ export class ReplicaExchange implements SocketOwner {
       if (this.#over) this.#side.settled?.(this.id);
     };
     result.then(settled, (error: unknown) => {
-      this.#settle('rejected', error);
-      if (this.#over) this.#outbox.release(false);
+      this.#rejected(error);
       settled();
     });
+  }
+
+  #rejected(error: unknown): void {
+    this.#settle('rejected', error);
+    if (this.#over) this.#outbox.release(false);
   }
 
   /** The client had gone before, so home has nothing to tell. */

@@ -6,7 +6,7 @@
 import { IncomingMessage, ServerResponse } from '../node-http.js';
 import { callHandler, type Handler } from './call-handler.js';
 import type { Outcome } from './home-exchange.js';
-import { isPromised } from './promised.js';
+import { isAskedFor } from './promised.js';
 import { type Below, mendStack } from './stack.js';
 
 /** `args` has a request, its response and, if there is one, `next`, one behind the other. */
@@ -28,7 +28,7 @@ export function runAtHome(
   const restore = typeof next === 'function' ? mendOwnNext(req, below) : undefined;
   try {
     const result = callHandler(handler, receiver, given);
-    if (isPromised(result, req)) result.then(undefined, (error: unknown) => fail('rejected', error));
+    if (isAskedFor(result, handler, req)) result.then(undefined, (error: unknown) => fail('rejected', error));
     return result;
   } catch (error) {
     fail('threw', error);

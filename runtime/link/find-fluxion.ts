@@ -13,8 +13,7 @@ import type { CapturedFunctions, Place } from '../../flx/program.js';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
 
-/** Wrappers of wrappers. */
-const MOST_WRAPPERS = 4;
+const MOST_LOOKED_INTO = 12;
 
 /** Of Fluxion itself. */
 const OWN_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
@@ -23,6 +22,8 @@ export class FluxionFinder {
   readonly #byModule = new Map<string, LinkFluxion[]>();
   readonly #ids: ReadonlyMap<string, string>;
   readonly #lines = new Map<string, readonly string[]>();
+  /** Functions of packages through which no function of the app was found. */
+  readonly #leadsNowhere = new WeakSet<object>();
   readonly #link: LinkManifest;
 
   constructor(start: StartManifest, link: LinkManifest) {
@@ -43,19 +44,23 @@ export class FluxionFinder {
 
   /** The only function of the app that a wrapper of a package holds; null where there are several, or none. */
   #unwrap(fn: object, place: FunctionPlace, reflector: Reflector): Inner | null {
-    let inner: Inner = { fn, place };
-    for (let depth = 0; depth < MOST_WRAPPERS && this.#isWrapper(inner.place.url); depth++) {
-      const held = [...reflector.variables(inner.fn).values()].filter((value) => typeof value === 'function');
-      const places = reflector.locate(held);
-      const own = held.flatMap((each, index): Inner[] => {
-        const at = places[index];
-        return at && (this.#asWritten(at) !== null || this.#isWrapper(at.url)) ? [{ fn: each, place: at }] : [];
-      });
-      const [only] = own.filter((each) => each.fn !== inner.fn);
-      if (only === undefined || own.length > 1) return null;
-      inner = only;
+    if (!this.#isWrapper(place.url)) return { fn, place };
+    const found = new Map<object, Inner>();
+    // Wrappers of wrappers, and helpers that stand around them in the package.
+    const wrappers = new Set([fn]);
+    for (const wrapper of wrappers) {
+      if (wrappers.size > MOST_LOOKED_INTO) return null;
+      const held = [...reflector.variables(wrapper).values()].filter((value) => typeof value === 'function');
+      for (const [index, at] of reflector.locate(held).entries()) {
+        const each = held[index];
+        if (at === null || each === undefined || this.#leadsNowhere.has(each)) continue;
+        if (this.#asWritten(at) !== null) found.set(each, { fn: each, place: at });
+        else if (this.#isWrapper(at.url)) wrappers.add(each);
+      }
     }
-    return inner;
+    if (found.size === 0) for (const each of wrappers) this.#leadsNowhere.add(each);
+    const [only] = found.values();
+    return found.size === 1 && only !== undefined ? only : null;
   }
 
   #isWrapper(url: string): boolean {

@@ -235,6 +235,7 @@ class Walker implements Stacks {
 
 type Place = Pick<Slot, 'replace' | 'intercept' | 'holder' | 'hasStub'>;
 
+/** Where a package has put an accessor on what the holder inherits from, the holder gets a property of its own. */
 function placeOf(holder: object, key: string | number, fn: Handler): Place {
   const set = (value: unknown): void => {
     Object.defineProperty(holder, key, { value, configurable: true, enumerable: true, writable: true });
