@@ -403,7 +403,7 @@ class Engine {
     this.#log.debug(`${replica.id} is compared: ${linked.slots.size} functions may run there, ${msSince(begin)}`);
     const names = this.#dispatcher.namesOf(replica);
     for (const [root, things] of this.#linker.thingsBelow(linked.pairs)) names.add(root, things);
-    names.classes = this.#linker.classes(linked.pairs);
+    names.nameClasses(this.#linker.classes(linked.pairs));
     for (const [slot, key] of linked.slots) names.share(key, this.#linker.partsOf(slot.own));
     for (const id of linked.cuts) names.share(id, this.#linker.partsOf(this.#context.loop.makes.get(id)));
     replica.channel.send({ kind: 'linked', slots: [...linked.slots.values()], cuts: [...linked.cuts] });

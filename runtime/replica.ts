@@ -124,7 +124,7 @@ async function start(
   const listed = manifests.link.fluxions;
   const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
   const handlers = new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks)));
-  names.classes = new Classes({ slots: handlers, apps: made.apps, ...manifests });
+  names.nameClasses(new Classes({ slots: handlers, apps: made.apps, ...manifests }));
   const runs = new ReplicaRuns({
     handlers,
     loop,

@@ -526,6 +526,31 @@ test('what start-up made is the same object wherever a request with it goes', as
   t.is(runsAway(report, 'get_back'), 10);
 });
 
+test('errors of a class that nobody exports reach a handler at home as what they are', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    {
+      'users.js': `class Missing extends Error { constructor(id) { super('no user ' + id); this.status = 404; } }
+        const rows = new Map([['1', 'Ada']]);
+        exports.find = (id) => { if (!rows.has(id)) throw new Missing(id); return rows.get(id); };
+        exports.isMissing = (error) => error instanceof Missing;`,
+      'app.js': `${BEGIN}
+        const users = require('./users');
+        let errors = 0;
+        app.get('/users/:id', (req, res) => { res.send(users.find(req.params.id)); });
+        app.use((error, req, res, next) => {
+          errors += 1;
+          res.status(error.status).send(error.message + ' ' + users.isMissing(error));
+        });
+        ${END}`,
+    },
+    EAGER,
+  );
+  const answers = await app.many(20, (n) => `/users/${n % 2}`);
+  for (const [n, { text }] of answers.entries()) t.is(text, n % 2 === 0 ? 'no user 0 true' : 'Ada');
+  t.is(runsAway(await app.report(), 'get_users_id'), 20);
+});
+
 test('locals that a handler changes keep home who reads them, and nobody else', async (t) => {
   const app = await ServedApp.serve(
     t,

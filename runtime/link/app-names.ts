@@ -42,15 +42,20 @@ export class AppNames {
     this.#shared.forgetNames();
   }
 
+  #classes: Classes | null = null;
+
   /** Of classes, where the other loop is known to have them. */
-  classes: Classes | null = null;
+  nameClasses(classes: Classes | null): void {
+    this.#classes = classes;
+    if (classes !== null) classes.shared = this.#shared;
+  }
 
   classOf(prototype: object): string | undefined {
-    return this.classes?.classOf(prototype);
+    return this.#classes?.classOf(prototype);
   }
 
   prototypeOf(name: string): object | undefined {
-    return this.classes?.prototypeOf(name);
+    return this.#classes?.prototypeOf(name);
   }
 
   nameOf(thing: object): string | undefined {

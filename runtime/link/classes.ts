@@ -2,8 +2,8 @@
  * Reads: prototypes of objects that are to go to another loop, or names of such from there.
  * Gives: a name by which the other loop finds its own prototype of the same class, and that prototype.
  *
- * Both loops have gone through the same start-up. A class is named by where a module exports it, or by the variable of a
- * function that is called for requests; and by a text of what it is and what it reaches, which must be the same on both loops.
+ * Both loops have gone through the same start-up. A class is named as what handlers reach on both is, or by where a module exports it, or
+ * by the variable of a function that is called for requests; and by a text of what it is and what it reaches, which must be the same on both loops.
  * An instance is no more than its properties only where nothing else knows of it: classes with private fields, of files that
  * keep things in WeakMaps, with native parents, or whose methods touch what changes after start-up, have no name.
  */
@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import type { LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import { makeReach } from './compare.js';
 import { Reflector } from './reflect.js';
+import type { SharedObjects } from './shared-objects.js';
 
 export interface ClassesContext {
   /** Functions that are called for requests, by names that are the same on both loops. */
@@ -26,8 +27,8 @@ export interface ClassesContext {
 
 type Maker = (...args: never[]) => unknown;
 
-/** How the other loop comes to it: `['export', file, 'errors', 'NotFound']`, `['slot', 'server0 0/1', 'NotFound']`. */
-type Way = readonly [kind: 'export' | 'slot', from: string, ...names: string[]];
+/** How the other loop comes to it: `['export', file, 'errors', 'NotFound']`, `['slot', 'server0 0/1', 'NotFound']`, `['shared', '3 server0 0/1 find']`. */
+type Way = readonly [kind: 'export' | 'slot' | 'shared', from: string, ...names: string[]];
 
 interface Exported {
   readonly maker: Maker;
@@ -56,6 +57,8 @@ const MOST_OF_FILE = 3;
 
 export class Classes {
   readonly #context: ClassesContext;
+  /** What is known by one name on both loops. */
+  shared: SharedObjects | null = null;
   readonly #names = new WeakMap<object, string | null>();
   readonly #prototypes = new Map<string, object | null>();
   #exported: ReadonlyMap<object, Exported> = new Map();
@@ -83,7 +86,7 @@ export class Classes {
 
   #name(prototype: object, reflector: Reflector): string | null {
     const exported = this.#exports().get(prototype);
-    const way = exported?.way ?? this.#wayOfSlot(prototype, reflector);
+    const way = exported?.way ?? this.#wayAsShared(prototype) ?? this.#wayOfSlot(prototype, reflector);
     const told = way === null ? null : this.#tell(prototype, reflector);
     return told === null ? null : JSON.stringify([...(way ?? []), told]);
   }
@@ -91,12 +94,23 @@ export class Classes {
   #find(name: string, reflector: Reflector): object | null {
     const [kind, from = '', ...names]: readonly string[] = JSON.parse(name);
     const told = names.pop();
-    const maker = kind === 'export' ? exportOf(from, names) : this.#variable(from, names[0] ?? '', reflector);
+    const maker = this.#makerAt(kind, from, names, reflector);
     const prototype = typeof maker === 'function' ? prototypeOf(maker) : null;
     return prototype !== null && this.#tell(prototype, reflector) === told ? prototype : null;
   }
 
   // --- where it is ------------------------------------------------------------------------------------------------------
+
+  #makerAt(kind: string | undefined, from: string, names: readonly string[], reflector: Reflector): unknown {
+    if (kind === 'export') return exportOf(from, names);
+    return kind === 'shared' ? this.shared?.objectOf(from) : this.#variable(from, names[0] ?? '', reflector);
+  }
+
+  #wayAsShared(prototype: object): Way | null {
+    const maker = makerOf(prototype);
+    const name = maker === null ? undefined : this.shared?.nameOf(maker);
+    return name === undefined ? null : ['shared', name];
+  }
 
   #exports(): ReadonlyMap<object, Exported> {
     const files = Object.keys(require.cache);
