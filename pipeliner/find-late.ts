@@ -11,12 +11,9 @@ import type { Part, PartId } from '../analyzer/cut-parts.js';
 import { ANY_PROPERTY, type FunctionId, Op, type OpId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { everyRequest } from '../analyzer/tokens.js';
-import type { FluxionId, Late, LateWrite } from '../flx/program.js';
+import { ANY_NAME, type FluxionId, type Late, type LateWrite } from '../flx/program.js';
 import type { Folds } from './fold-packages.js';
 import { PassesOfParts } from './list-passes.js';
-
-/** Where the name is put together. */
-const ANY_NAME = '*';
 
 export function findLate(pipeline: Pipeline, folds: Folds, nameOf: (part: Part) => FluxionId): Late {
   const { graph, models, parts } = pipeline;

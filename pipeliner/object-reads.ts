@@ -56,6 +56,7 @@ export class ObjectReads {
     const { effects, facts } = this.#pipeline;
     let found: ObjectRead[] | null = null;
     const isEntry = effects.isEntry(fn);
+    const passedThrough = this.#passedThrough(fn);
     const add = (op: OpId, tokens: readonly TokenId[]): void => {
       if (tokens.length > 0) (found ??= []).push({ op, tokens });
     };
@@ -67,8 +68,17 @@ export class ObjectReads {
     for (const op of effects.ops.of(fn)) {
       const kind = facts.kind.get(op);
       if (!looksAtObjects(kind)) continue;
+      if (kind === Op.load) {
+        const to = facts.b.get(op);
+        const isPassed = passedThrough.has(to) && (isEntry || !effects.isGiven(to, fn));
+        const held = (value: ValueId): readonly TokenId[] => (isPassed ? this.#itself(value) : this.#changing(value));
+        for (const value of this.#takenFromRequest(op)) add(op, held(value));
+        if (isPassed) {
+          if (isEntry || !effects.isGiven(facts.a.get(op), fn)) add(op, this.#itself(facts.a.get(op)));
+          continue;
+        }
+      }
       this.#eachOperand(op, kind, look);
-      if (kind === Op.load) for (const value of this.#takenFromRequest(op)) add(op, this.#changing(value));
       if (isCall(kind)) for (const value of this.#boundTo(op)) add(op, this.#changing(value));
       if (this.#hasAll(op)) add(op, this.#changingInRequests());
     }
@@ -107,6 +117,31 @@ export class ObjectReads {
   #asksApp(op: OpId): boolean {
     const { facts, origins } = this.#pipeline;
     return this.#isApp(facts.a.get(op)) && origins.calleesOf(op).length === 0;
+  }
+
+  /** Values on the way to others: `context` in `req.context.users.find()`, of which nothing but `users` is looked at. */
+  #passedThrough(fn: FunctionId): ReadonlySet<ValueId> {
+    const { effects, facts } = this.#pipeline;
+    const found = new Set<ValueId>();
+    const others = new Set<ValueId>();
+    const note = (value: ValueId, isLookedUp: boolean): void => void (isLookedUp ? found : others).add(value);
+    for (const op of effects.ops.of(fn)) {
+      const kind = facts.kind.get(op);
+      const isNamed =
+        facts.c.get(op) !== ANY_PROPERTY && (kind === Op.method || (kind === Op.load && facts.d.get(op) !== 1));
+      note(facts.a.get(op), isNamed);
+      if (kind === Op.store || kind === Op.copyProperties) others.add(facts.b.get(op));
+      if (!isCall(kind)) continue;
+      if (kind === Op.call) others.add(facts.c.get(op));
+      const call = facts.d.get(op);
+      for (let index = 0; index < facts.callCount.get(call); index++) others.add(facts.argument(call, index));
+    }
+    for (const value of found) if (others.has(value) || facts.variables.get(value) !== undefined) found.delete(value);
+    return found;
+  }
+
+  #itself(value: ValueId): readonly TokenId[] {
+    return this.#pipeline.origins.tokensOf(value).filter((id) => this.#changes(id) && !this.#isRequest(id));
   }
 
   /** What hangs on it counts where it is taken from it. */

@@ -120,6 +120,7 @@ export class CallEffects {
       if (kind === Effect.read) continue;
       if (isExact) this.#changes.changeObject(kind, exact, effect.op, op);
       else this.#changes.changeObjectOf(kind, exact, actual, effect.op, op);
+      if (!isExact) for (const other of effect.others) this.#changes.also(kind, actual, other, op);
     }
     const order = argument ?? noArgument;
     for (const [root, into] of summary.keeps) {
@@ -165,7 +166,9 @@ export class CallEffects {
     }
     for (const [key, effect] of summary.effects) {
       for (const root of given) this.#changes.effect(key % kinds, root, effect.op, op, effect.value);
-      if (key % kinds !== Effect.read) this.#changes.changeObjectOf(key % kinds, effect.value, given, effect.op, op);
+      if (key % kinds === Effect.read) continue;
+      this.#changes.changeObjectOf(key % kinds, effect.value, given, effect.op, op);
+      for (const other of effect.others) this.#changes.also(key % kinds, given, other, op);
     }
   }
 }

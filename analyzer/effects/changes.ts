@@ -13,8 +13,10 @@ import type { EffectList } from './effect-list.js';
 import type { FunctionValues } from './function-values.js';
 import { Effect, kinds } from './kinds.js';
 import { OwnObjects } from './own-objects.js';
+import type { Changed } from './summary.js';
 
 const tooManyTokens = 120;
+const always = (): boolean => true;
 const usedUp = /^(Iterator|Generator|StickyRegExp)$/;
 
 export class Changes {
@@ -36,15 +38,29 @@ export class Changes {
 
   /** `at` is the op of this function, `op` the one that really does it, perhaps in a callee. */
   effect(kind: number, root: RootId, op: OpId, at: OpId, value: ValueId = NOTHING): void {
-    if (root >= 0 && !this.#values.roots.isVariable(root)) {
-      const key = root * kinds + kind;
-      if (!this.#values.summary.effects.has(key)) {
-        this.#values.summary.addEffect(key, { op, value });
-        this.#values.changed = true;
-      }
-    }
+    this.#note(kind, root, op, value);
     if (this.#values.recording) this.#list.push(kind, root, op, at, value);
   }
+
+  /** Below the same root as something that a callee changes. */
+  also(kind: number, roots: readonly RootId[], { op, value }: Changed, at: OpId): void {
+    for (const root of roots) this.#note(kind, root, op, value);
+    this.changeObjectOf(kind, value, roots, op, at);
+  }
+
+  #note(kind: number, root: RootId, op: OpId, value: ValueId): void {
+    if (root < 0 || this.#values.roots.isVariable(root)) return;
+    const key = root * kinds + kind;
+    if (this.#values.summary.addEffect(key, { op, value }, kind === Effect.read ? always : this.#isSame))
+      this.#values.changed = true;
+  }
+
+  /** Values that hold the same have the same list. What holds nothing is no object. */
+  readonly #isSame = (left: ValueId, right: ValueId): boolean => {
+    if (left === right) return true;
+    const tokens = this.#origins.tokensOf(right);
+    return tokens.length === 0 || tokens === this.#origins.tokensOf(left);
+  };
 
   /** Of a variable: callers have nothing to know of it. */
   list(kind: number, root: RootId, op: OpId, at: OpId): void {

@@ -5,17 +5,27 @@
 import type { OpId, ValueId } from '../facts.js';
 import type { RootId } from '../roots.js';
 
-export interface SummaryEffect {
+/** What is changed, and where. */
+export interface Changed {
   readonly op: OpId;
   readonly value: ValueId;
 }
 
-const noEffects: ReadonlyMap<number, SummaryEffect> = new Map();
+export interface SummaryEffect extends Changed {
+  /** Other objects below the same root. */
+  readonly others: readonly Changed[];
+}
+
+interface OwnEffect extends Changed {
+  readonly others: Changed[];
+}
+
+const noEffects: ReadonlyMap<number, OwnEffect> = new Map();
 const noKeeps: ReadonlyMap<RootId, ReadonlySet<RootId>> = new Map();
 const noRoots: ReadonlySet<RootId> = new Set();
 
 export class Summary {
-  #effects: Map<number, SummaryEffect> | null = null;
+  #effects: Map<number, OwnEffect> | null = null;
   #returnsSelf: Set<RootId> | null = null;
   #returnsInner: Set<RootId> | null = null;
   #keeps: Map<RootId, Set<RootId>> | null = null;
@@ -38,9 +48,18 @@ export class Summary {
     return this.#keeps ?? noKeeps;
   }
 
-  addEffect(key: number, effect: SummaryEffect): void {
+  /** False where it is known already. `isSame`: two values hold the same. */
+  addEffect(key: number, changed: Changed, isSame: (left: ValueId, right: ValueId) => boolean): boolean {
     this.#effects ??= new Map();
-    this.#effects.set(key, effect);
+    const known = this.#effects.get(key);
+    if (known === undefined) {
+      this.#effects.set(key, { ...changed, others: [] });
+      return true;
+    }
+    const isKnown =
+      isSame(known.value, changed.value) || known.others.some(({ value }) => isSame(value, changed.value));
+    if (!isKnown) known.others.push(changed);
+    return !isKnown;
   }
 
   addReturnsSelf(root: RootId): void {

@@ -3,10 +3,8 @@
  * Gives: those of them that may not be on different loops, with what keeps them home: a request that has left is not told what is put
  *        on it afterwards. A replica that serves a request to its end may run them.
  */
-import type { FluxionId, FluxionProgram } from '../program.js';
+import { ANY_NAME, type FluxionId, type FluxionProgram } from '../program.js';
 import { findBeside } from './check-next.js';
-
-const ANY_NAME = '*';
 
 export function findLateState(program: FluxionProgram): ReadonlyMap<FluxionId, string> {
   const { writes, byPackages, reads } = program.link.late;
