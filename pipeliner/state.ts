@@ -87,17 +87,16 @@ class Collector {
   }
 
   #take(kind: number, id: RootId, fnId: FunctionId, op: OpId, value: ValueId): void {
+    const { roots } = this.#pipeline.effects;
+    const isHeld = kind !== Effect.read && value !== 0 && roots.isVariable(id) && this.#onHeld(kind, id, op, value);
+    if (isHeld) return;
     // A few places of the same kind are enough to show; going through all fields of all receivers again is not.
     const key = id * 8 + kind;
     const times = this.#taken.get(key) ?? 0;
     if (times >= mostPlaces) return;
     this.#taken.set(key, times + 1);
-    const { roots } = this.#pipeline.effects;
     const own = fnId === this.#part.fn.id;
-    if (roots.isVariable(id)) {
-      if (kind !== Effect.read && value !== 0 && this.#onHeld(kind, id, op, value)) return;
-      return this.#onVariable(roots.of(id), roots.get(id), kind, op, own);
-    }
+    if (roots.isVariable(id)) return this.#onVariable(roots.of(id), roots.get(id), kind, op, own);
     // Parameters and `this` of functions that the part calls have been repeated for what they stand for.
     if (!own || this.#part.kind === 'main') return;
     const root = roots.get(id);

@@ -44,7 +44,7 @@ export class Changes {
 
   /** Below the same root as something that a callee changes. */
   also(kind: number, roots: readonly RootId[], { op, value }: Changed, at: OpId): void {
-    for (const root of roots) this.#note(kind, root, op, value);
+    for (const root of roots) this.effect(kind, root, op, at, value);
     this.changeObjectOf(kind, value, roots, op, at);
   }
 
