@@ -5,6 +5,7 @@
  * Reads: dist, as the TypeScript compiler wrote it.
  * Gives: dist/bin/bundle and dist/runtime/bundle. These lie as deep as most of what goes into them, for paths that begin there.
  */
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
@@ -28,6 +29,8 @@ function apartFrom(outdir: string): Plugin {
 async function bundle(folder: string, entries: { readonly [name: string]: string }): Promise<void> {
   const root = fileURLToPath(new URL(`./${folder}/`, import.meta.url));
   const outdir = path.join(root, 'bundle');
+  // Parts have other names when they have other content.
+  rmSync(outdir, { recursive: true, force: true });
   await build({
     entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(root, file)])),
     outdir,

@@ -31,7 +31,7 @@ const MIXED = `${BEGIN}
   app.get('/kept/:key', (req, res) => { res.json(kept.get(req.params.key) ?? null); });
   app.post('/kept/:key', (req, res) => { kept.set(req.params.key, [...(kept.get(req.params.key) ?? []), req.body]); res.status(201).end(); });
   app.put('/kept/:key/length', async (req, res) => { let n = 0; for await (const part of req) n += part.length; kept.set(req.params.key, n); res.send('kept ' + n); });
-  app.get('/kept/:key/slow', (req, res) => { setTimeout(() => { res.json([kept.get(req.params.key) ?? null]); }, 3); });
+  app.get('/kept/:key/slow', (req, res) => { setTimeout(() => { res.json([kept.get(req.params.key) ?? null]); }, Number(req.query.ms ?? 3)); });
   app.get('/kept/:key/pieces', (req, res) => { res.write(JSON.stringify(kept.get(req.params.key) ?? null)); setImmediate(() => { res.end('|'); }); });
   app.get('/kept/:key/large', (req, res) => { res.send('y'.repeat(300000) + kept.size * 0); });
   app.get('/kept/:key/fail', () => { throw Object.assign(new Error('no ' + (kept.size > -1)), { status: 409 }); });
@@ -316,7 +316,7 @@ test('upgrades, clients that go away, what Node answers itself, and close(): all
     });
   }
   // Clients that send no more, and wait.
-  for (const request of [get('/free/1'), get('/kept/b'), get('/kept/b/slow'), get('/free/1') + get('/kept/b')]) {
+  for (const request of [get('/free/1'), get('/kept/b'), get('/kept/b/slow?ms=300'), get('/free/1') + get('/kept/b')]) {
     await each(async (port) => {
       const { socket, closed, until } = raw(t, port);
       socket.end(request);
