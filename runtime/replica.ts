@@ -315,9 +315,11 @@ function link(
     parts.set(id, dependencies.parts);
     return [{ id, reached }];
   });
+  // What handlers reach may have been more than is told apart, and settings are not.
+  const ofApps = makeReach(reflector, start, link, apps);
   const remoteApps = found.flatMap(({ root, stacks }) =>
     [...stacks.things].flatMap(([path, thing]) => {
-      const reached = reachedByApp(thing, reach);
+      const reached = reachedByApp(thing, ofApps);
       return reached === null ? [] : [{ root, path, reached }];
     }),
   );

@@ -42,8 +42,9 @@ export function findWhole(linked: LinkedServer, start: StartManifest, link: Link
     const why = whyNobodyElse(linked, stays, link);
     if (why !== null) return why;
     const apps = new Map<string, Reached>();
+    const ofApps = makeReach(reflector, start, link, linked.things.values());
     for (const [path, thing] of linked.things) {
-      const reached = reachedByApp(thing, reach);
+      const reached = reachedByApp(thing, ofApps);
       if (reached !== null) apps.set(path, reached);
     }
     return { slots, stays, apps };
