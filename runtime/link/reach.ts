@@ -49,7 +49,7 @@ const UNTOLD = Symbol('untold');
 
 /** Beyond this nothing is proven any more. */
 const MOST_NODES = 300_000;
-const MOST_FUNCTIONS = 3_000;
+const MOST_FUNCTIONS = 6_000;
 
 /** By variable, the objects and functions that it leads to, in the order in which they were told: where the texts are the same, so is the
  *  order. */
