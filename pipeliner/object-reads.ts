@@ -70,7 +70,7 @@ export class ObjectReads {
       if (!looksAtObjects(kind)) continue;
       if (kind === Op.load) {
         const to = facts.b.get(op);
-        const isPassed = passedThrough.has(to) && (isEntry || !effects.isGiven(to, fn));
+        const isPassed = passedThrough.has(to) && !this.#runsGetter(op) && (isEntry || !effects.isGiven(to, fn));
         const held = (value: ValueId): readonly TokenId[] => (isPassed ? this.#itself(value) : this.#changing(value));
         for (const value of this.#takenFromRequest(op)) add(op, held(value));
         if (isPassed) {
@@ -101,7 +101,8 @@ export class ObjectReads {
     const { facts } = this.#pipeline;
     // Who gets hold of such an object, or puts it into another, is taken to read it; who asks an app for one thing has not looked at the rest.
     if (kind === Op.load) {
-      for (const value of [facts.a.get(op), facts.b.get(op)]) if (!this.#isApp(value)) look(op, value);
+      for (const value of [facts.a.get(op), facts.b.get(op)])
+        if (!this.#isApp(value) || this.#runsGetter(op)) look(op, value);
       return;
     }
     if (kind === Op.copyProperties || (kind === Op.method && !this.#asksApp(op))) look(op, facts.a.get(op));
@@ -138,6 +139,11 @@ export class ObjectReads {
     }
     for (const value of found) if (others.has(value) || facts.variables.get(value) !== undefined) found.delete(value);
     return found;
+  }
+
+  /** It is given the object, and may look at all of it. */
+  #runsGetter(op: OpId): boolean {
+    return this.#pipeline.origins.calleesOf(op).length > 0;
   }
 
   #itself(value: ValueId): readonly TokenId[] {

@@ -137,14 +137,20 @@ export class Reach {
           if (found.has(path)) return;
           const texts = new Set<string>();
           for (const holder of holders.filter((each) => key in each)) {
+            const data = dataIn(holder, key);
+            if (data === null) {
+              // To ask it would run code of the app.
+              texts.add(OF_THIS_LOOP);
+              continue;
+            }
             const told: Told = { objects: new Map(), functions: new Set(), variable: path, dependencies };
-            texts.add(this.#tell(Reflect.get(holder, key), told));
+            texts.add(this.#tell(data.value, told));
             dependencies?.addProperty(path, holder, key);
             for (const each of told.functions) queue.add(each);
           }
           found.set(path, short([...texts].sort().join()));
         };
-        const held = apps.map((app): unknown => Reflect.get(app, name)).filter(isObject);
+        const held = apps.map((app): unknown => dataIn(app, name)?.value).filter(isObject);
         if (!changes) tell(`app.${name}`, apps, name);
         for (const field of fields) if (!field.changes) tell(`app.${name}.${field.name}`, held, field.name);
       }
@@ -396,6 +402,15 @@ function tellPrimitive(value: unknown): string {
     : Object.is(value, -0)
       ? '-0'
       : `${typeof value} ${String(value)}`;
+}
+
+/** Null for an accessor. */
+function dataIn(holder: object, key: string): { readonly value: unknown } | null {
+  for (let at: object | null = holder; at !== null; at = Object.getPrototypeOf(at)) {
+    const found = Object.getOwnPropertyDescriptor(at, key);
+    if (found !== undefined) return 'value' in found ? { value: found.value } : null;
+  }
+  return { value: undefined };
 }
 
 /** As a property: behind a point, in quotes, or taken out of an object. */

@@ -101,6 +101,7 @@ export const stateProbes: readonly StateProbe[] = [
   ["member of all apps", "let n=0; express.application.note=()=>{ n++; };", "app.note(); res.end();", "res.json(n);"],
   ["settings by hand", "const s={n:0}; app.settings.s=s;", "app.get('s').n++; res.end();", "res.json(s.n);"],
   ["start-up goes on with what an app holds", "app.m=new Map(); setTimeout(()=>{ app.m.set(1,1); }, 5000);", "req.app.m.clear(); res.end();", "res.json(app.m.size);"],
+  ["getter on the way", "const s={n:0}; const c={s, get view(){ const n=this.s.n; return { tell:()=>n }; }}; app.use((req,res,next)=>{ req.c=c; next(); });", "req.c.s.n++; res.end();", "res.json(req.c.view.tell());"],
   ["hasOwnProperty call", "const t={}; const has=Object.prototype.hasOwnProperty;", "t.a=1; res.end();", "res.json(has.call(t,\"a\"));"],
   ["assign call", "const t={};", "Object.assign.call(null,t,{a:1}); res.end();", "res.json(t.a);"],
   ["assign apply", "const t={};", "Object.assign.apply(null,[t,{a:1}]); res.end();", "res.json(t.a);"],
