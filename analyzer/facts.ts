@@ -69,6 +69,8 @@ export const FunctionFlag = {
   inObject: 512,
   /** gives something new that holds what it is given: analysed once per call that gives it objects (wrap(user)) */
   factory: 1024,
+  /** calls what it is given, or hands it on: analysed once per call that gives it a function (each(list, fn)) */
+  taker: 2048,
 } as const;
 
 export type AwaitForm =

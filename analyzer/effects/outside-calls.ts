@@ -67,6 +67,11 @@ export class OutsideEffects {
         unknown ||= this.#origins.tokens.get(id).kind === 'unknown';
         continue;
       }
+      // Plain data that was put on another object is no function, whatever its name: `Object.assign(this, req.body)`.
+      if (this.#models.isData(shape) && !this.#origins.tokensOf(receiver).includes(id)) {
+        known = true;
+        continue;
+      }
       const model = this.#models.call(shape, isNew);
       if (model === null || this.#changesListed(op, model)) unknown = true;
       else this.#applyModel(op, model, this.#receiverOf(token, shape, op, receiver), to);
@@ -136,7 +141,8 @@ export class OutsideEffects {
     if (model.stateful) this.#changes.effect(Effect.stateful, -1, op, op);
     if (model.does?.includes('process')) this.#changes.effect(Effect.process, -1, op, op);
     if (model.returns === undefined || model.returns === 'fresh') return;
-    for (const ref of this.#models.refs(model.returns)) this.#giveRef(ref, receiver, to, args);
+    for (const ref of this.#models.refs(model.returns))
+      if (!this.#hasArgument(op, ref.without)) this.#giveRef(ref, receiver, to, args);
   }
 
   /** `Object.assign(target, source)`: what the source holds is then held by the target. */
@@ -187,6 +193,13 @@ export class OutsideEffects {
         return token.kind === 'external' && (token.shape.package === '' || token.shape.isOfNode);
       })
     );
+  }
+
+  #hasArgument(op: OpId, index: number | undefined): boolean {
+    if (index === undefined) return false;
+    const spread = this.#facts.callSpread.get(this.#facts.d.get(op));
+    const first = this.#indirectly(op) === null ? 0 : 1;
+    return index < this.#argumentsOf(op).length && (spread < 0 || first + index < spread);
   }
 
   #argumentsOf(op: OpId): readonly ValueId[] {

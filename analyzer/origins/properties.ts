@@ -181,7 +181,10 @@ export class Properties {
   entryOf(container: TokenId): TokenId {
     let entry = this.#entries.get(container);
     if (entry === undefined) {
-      entry = this.#tokens.make({ kind: 'object', type: 'Array', fn: 0, start: 0, proto: NOTHING });
+      // It lasts no longer than the container.
+      const of = this.#tokens.get(container);
+      const { fn, start } = of.kind === 'object' ? of : { fn: 0, start: 0 };
+      entry = this.#tokens.make({ kind: 'object', type: 'Array', fn, start, proto: NOTHING });
       this.#entries.set(container, entry);
       this.#flow.edge(this.#flow.property(container, ANY_PROPERTY), this.#flow.property(entry, ANY_PROPERTY));
     }
@@ -367,8 +370,11 @@ export class Properties {
     if (token.kind === 'bound') return;
     const properties = [...this.#tokens.properties(id)];
     for (const [atom, value] of properties) this.#flow.use(to, { kind: 'store', atom, from: value, op: -1 });
+    // What plain data has in it is data as well.
+    const isData = token.kind === 'external' && this.#models.isData(token.shape);
+    const held = isData ? this.#flow.holding(id) : this.#flow.unknownValue();
     if (token.kind === 'external')
-      this.#flow.use(to, { kind: 'store', atom: ANY_PROPERTY, from: this.#flow.unknownValue(), op: -1 });
+      this.#flow.use(to, { kind: 'store', atom: ANY_PROPERTY, from: held, op: -1 });
     this.#late.push({ id, to, seen: properties.length });
   }
 
