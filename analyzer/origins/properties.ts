@@ -373,8 +373,7 @@ export class Properties {
     // What plain data has in it is data as well.
     const isData = token.kind === 'external' && this.#models.isData(token.shape);
     const held = isData ? this.#flow.holding(id) : this.#flow.unknownValue();
-    if (token.kind === 'external')
-      this.#flow.use(to, { kind: 'store', atom: ANY_PROPERTY, from: held, op: -1 });
+    if (token.kind === 'external') this.#flow.use(to, { kind: 'store', atom: ANY_PROPERTY, from: held, op: -1 });
     this.#late.push({ id, to, seen: properties.length });
   }
 
