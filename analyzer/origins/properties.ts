@@ -53,6 +53,7 @@ export class Properties {
   readonly #escapedTokens = new Set<TokenId>();
   /** What code has that nobody has read, as `#reachedBy` names it. */
   readonly #exposed = new Set<string>();
+  readonly #proto: AtomId;
   /** Names of properties that the language calls by itself, where the program has such properties. */
   readonly #implicit = new Set<AtomId>();
 
@@ -63,6 +64,7 @@ export class Properties {
     this.#facts = flow.facts;
     this.#models = flow.models;
     this.#tokens = flow.tokens;
+    this.#proto = flow.facts.atom('__proto__');
     this.#findImplicit();
   }
 
@@ -218,15 +220,30 @@ export class Properties {
     let token = this.#prototypes.get(fn);
     if (token !== undefined) return token;
     const superclass = this.#facts.classes.get(fn)?.superclass ?? NOTHING;
-    const proto = superclass === NOTHING ? NOTHING : this.#facts.newValue();
+    const proto = this.#facts.newValue();
     const { start } = this.#facts.fn(fn);
     token = this.#tokens.make({ kind: 'object', type: 'Prototype', fn, start, proto });
     this.#prototypes.set(fn, token);
     this.#flow.add(this.#flow.property(token, this.#facts.atom('constructor')), this.#tokens.function(fn));
-    if (proto !== NOTHING) {
-      this.#flow.use(superclass, { kind: 'load', atom: this.#flow.prototype, to: proto, receiver: superclass, op: -1 });
-    }
+    this.#flow.use(superclass, { kind: 'load', atom: this.#flow.prototype, to: proto, receiver: superclass, op: -1 });
     return token;
+  }
+
+  /** `Object.setPrototypeOf(object, from)`, `object.__proto__ = from`: what else has no place for that gets what is there. */
+  derive(id: TokenId, from: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.edge(from, token.proto);
+    else this.#flow.use(from, { kind: 'copyProperties', to: this.#flow.holding(id) });
+  }
+
+  /** `util.inherits(Child, Parent)` */
+  deriveClass(child: ValueId, parent: ValueId): void {
+    const [own, inherited] = [this.#facts.newValue(), this.#facts.newValue()];
+    const load = { kind: 'load', atom: this.#flow.prototype, receiver: NOTHING, op: -1 } as const;
+    this.#flow.use(child, { ...load, to: own });
+    this.#flow.use(parent, { ...load, to: inherited });
+    this.#flow.use(own, { kind: 'derive', from: inherited });
+    this.#flow.use(child, { kind: 'store', atom: this.#facts.atom('super_'), from: parent, op: -1 });
   }
 
   #lentTo(type: string, atom: AtomId): ValueId {
@@ -325,6 +342,7 @@ export class Properties {
     }
     if (token.kind === 'function' && atom === this.#flow.prototype)
       this.#flow.add(this.#flow.property(id, atom), this.prototypeOf(token.fn));
+    if (atom === this.#proto) this.derive(id, from);
     const field = this.#fields.of(id, atom);
     if (field === null) this.#flow.edge(from, this.#flow.property(id, atom));
     else this.#storeInField(id, atom, from, field);
