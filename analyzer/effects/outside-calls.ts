@@ -28,6 +28,8 @@ export class OutsideEffects {
   readonly #changes: Changes;
   readonly #hidden: HiddenState;
   readonly #handed: HandedFunctions;
+  /** By the function of which they are copies. */
+  #copies: Map<FunctionId, FunctionId[]> | null = null;
   readonly heldCode: HeldCode;
 
   constructor(
@@ -77,12 +79,37 @@ export class OutsideEffects {
       else this.#applyModel(op, model, this.#receiverOf(token, shape, op, receiver), to);
       known ||= model !== null;
     }
+    if (!known && !unknown && this.#isOtherwiseKnown(op)) return;
     if (!known || unknown) {
       const byName = methodByName(this.#facts, this.#models, op, this.#origins.tokensOf, this.#origins.tokens);
       if (byName !== null) this.#applyModel(op, byName, receiver, to);
       else this.#callUnknown(op, receiver, to);
     }
     if (this.#values.recording && !(isInside && !unknown)) this.#noteExecuted(op);
+  }
+
+  /** In this copy of the function nothing is there to be called (`this.fallback.t()`, where none was given), in others it is known: who
+   *  gets there without it fails. */
+  #isOtherwiseKnown(op: OpId): boolean {
+    const fn = this.#facts.fn(this.#facts.owner.get(op));
+    const offset = op - fn.opStart;
+    return [fn.origin, ...this.#copiesOf(fn.origin)].some((copy) => {
+      const other = this.#facts.fn(copy).opStart + offset;
+      return other !== op && this.#origins.calleesOf(other).length > 0;
+    });
+  }
+
+  #copiesOf(origin: FunctionId): readonly FunctionId[] {
+    if (this.#copies === null) {
+      this.#copies = new Map();
+      for (const fn of this.#facts.functions) {
+        if (fn.id === fn.origin) continue;
+        const known = this.#copies.get(fn.origin);
+        if (known === undefined) this.#copies.set(fn.origin, [fn.id]);
+        else known.push(fn.id);
+      }
+    }
+    return this.#copies.get(origin) ?? [];
   }
 
   /** What is called by itself is what its model calls `this`: `limit(fn)`. */
