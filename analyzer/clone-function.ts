@@ -36,7 +36,8 @@ export function markWrappers(facts: Facts): void {
   const kinds = facts.kind.entries();
   for (let op = 0; op < kinds.length; op++) {
     const kind = kinds[op];
-    if (kind === Op.construct) madeAnew.add(facts.b.get(op));
+    if (kind === Op.construct || (kind === Op.method && GIVES_NEW.test(facts.atomName(facts.c.get(op)))))
+      madeAnew.add(facts.b.get(op));
     else if (kind === Op.call) markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op))))
       markParameterCalled(facts, facts.a.get(op), op);
@@ -50,6 +51,10 @@ export function markWrappers(facts: Facts): void {
     if (isFresh && used.has(facts.b.get(op))) markOwner(facts, facts.b.get(op));
   }
 }
+
+/** Methods of the language that give a new object, or what they were given to fill. */
+const GIVES_NEW =
+  /^(reduce|reduceRight|map|filter|flatMap|sort|concat|slice|assign|create|from|fromEntries|entries|keys|values)$/;
 
 /** Functions that give a new object, or a closure over what they were given. */
 function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
@@ -68,13 +73,15 @@ function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
   for (let op = 0; op < kinds.length; op++) {
     if (kinds[op] !== Op.return) continue;
     const value = facts.a.get(op);
-    if (objects.has(value) || closures.has(value)) markFactory(facts, facts.fn(facts.owner.get(op)));
+    const fn = facts.fn(facts.owner.get(op));
+    if (objects.has(value)) markFactory(facts, fn, FunctionFlag.factory);
+    else if (closures.has(value)) markFactory(facts, fn, FunctionFlag.holder);
   }
 }
 
-function markFactory(facts: Facts, fn: FunctionFact): void {
+function markFactory(facts: Facts, fn: FunctionFact, flag: number): void {
   const isPlain = (fn.flags & (FunctionFlag.generator | FunctionFlag.async)) === 0;
-  if (isPlain && fn.parent !== -1 && fn.params.length > 0 && !hasRests(facts, fn)) fn.flags |= FunctionFlag.factory;
+  if (isPlain && fn.parent !== -1 && !hasRests(facts, fn)) fn.flags |= flag;
 }
 
 /** The rests of async functions are parts of the program, of which there should not be several. */

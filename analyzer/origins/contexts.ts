@@ -52,7 +52,7 @@ export class Contexts {
       return this.#around(caller, fn) ?? this.#copyFor(fn, op, this.#depth(caller));
     if (!this.areAllCallsTold) return fn;
     if (makesInstance(fn, view)) return this.#copyFor(fn, op, this.#depth(caller));
-    if (isFactory(fn) && this.isGivenAny(view))
+    if ((fn.flags & FunctionFlag.factory) !== 0 || (isHolder(fn) && this.isGivenAny(view)))
       return this.#around(caller, fn) ?? this.#copyFor(fn, op, this.#depth(caller));
     if ((fn.flags & FunctionFlag.taker) !== 0 && this.#isGivenFunction(view))
       return this.#around(caller, fn) ?? this.#copyFor(fn, callBy(op, view.only), this.#depth(caller));
@@ -136,8 +136,8 @@ function callBy(op: OpId, only: TokenId | undefined): number {
   return only === undefined ? op : op + 2 ** 31 * (only + 1);
 }
 
-export function isFactory(fn: FunctionFact): boolean {
-  return (fn.flags & FunctionFlag.factory) !== 0;
+export function isHolder(fn: FunctionFact): boolean {
+  return (fn.flags & FunctionFlag.holder) !== 0;
 }
 
 /** A constructor, or a function called as one or as the superclass's. */

@@ -81,7 +81,7 @@ export interface CallView {
   readonly only?: TokenId;
 }
 
-/** A call of a factory, whose arguments hold nothing so far. */
+/** A call of a function that gives a closure, whose arguments hold nothing so far. */
 export interface Waiting {
   readonly id: TokenId;
   readonly called: FunctionId;
