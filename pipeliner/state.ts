@@ -152,7 +152,9 @@ class Collector {
     const cells = this.#lastingCells(reached);
     if (cells.length === 0 || this.#isShownOften(reached, kind)) return;
     if (!this.#pipeline.budget.spend(1 + (cells.length >> 3))) return;
-    for (const cell of cells) this.#touch(cell, kind, op, null, false);
+    // A field of it that is bound anew is a change of the object.
+    const change = kind === Effect.write ? Effect.mutate : kind;
+    for (const cell of cells) this.#touch(cell, change, op, null, false);
   }
 
   /** The part has done the same to the same objects in a few places already. */
