@@ -23,6 +23,7 @@ import { eachLateEffect } from './late-effects.js';
 import { ObjectReads } from './object-reads.js';
 import { Reach } from './reach.js';
 import { findRunsAnywhere, type RunsAnywhere } from './runs-anywhere.js';
+import { StoredData } from './stored-data.js';
 
 /** Null where there is no budget for it: with parts that each run all of what they reach. */
 export function collectState(pipeline: Pipeline, flows: Flows): State | null {
@@ -47,6 +48,7 @@ class Collector {
   readonly #reach: Reach;
   readonly #objects: ChangedObjects;
   readonly #lasting: LastingObjects;
+  readonly #storedData: StoredData;
   readonly #anywhere: RunsAnywhere[] = [];
   #order = 0;
   readonly #taken = new Map<number, number>();
@@ -60,6 +62,7 @@ class Collector {
   constructor(pipeline: Pipeline, flows: Flows) {
     this.#pipeline = pipeline;
     this.#lasting = new LastingObjects(pipeline);
+    this.#storedData = new StoredData(pipeline, this.#lasting);
     this.#reach = new Reach(pipeline, this.#lasting);
     this.#objects = new ChangedObjects(pipeline, this.#reach);
     this.#cells = new CellTable(pipeline, flows, this.#lasting);
@@ -148,6 +151,9 @@ class Collector {
   /** An object that lasts is changed, whatever the name by which it was reached. */
   #onObjects(kind: number, op: OpId, value: ValueId): void {
     const deep = kind === Effect.hand;
+    if (!deep)
+      for (const token of this.#storedData.in(value))
+        this.#touch(this.#cells.ofObject(token), Effect.mutate, op, null, false);
     const reached = this.#reach.from(this.#pipeline.origins.tokensOf(value), deep);
     const cells = this.#lastingCells(reached);
     if (cells.length === 0 || this.#isShownOften(reached, kind)) return;
