@@ -62,14 +62,7 @@ export class OutsideCalls {
       this.#flow.use(view.args[0] ?? NOTHING, { kind: 'inherit', to: view.to });
       return;
     }
-    const [target = NOTHING, parent = NOTHING] = view.args;
-    if (shape.path === 'util.inherits') this.#properties.deriveClass(target, parent);
-    if (shape.path === 'Object.setPrototypeOf' || shape.path === 'Reflect.setPrototypeOf') {
-      this.#flow.use(target, { kind: 'derive', from: parent });
-      if (this.#facts.hasPackages) this.#flow.lay(parent, startAll);
-      if (shape.path === 'Object.setPrototypeOf') this.#flow.edge(target, view.to);
-      return;
-    }
+    if (derives.test(shape.path)) return this.#derive(shape.path, view);
     if (shape.path === 'Promise.reject') this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const call = this.#models.call(shape, view.isNew);
     if (call === null && this.#callByName(shape, view)) return;
@@ -85,6 +78,14 @@ export class OutsideCalls {
       for (const arg of view.args) this.#flow.lay(arg, defining.test(shape.path) ? startAll : startIt);
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view);
+  }
+
+  /** From now on something inherits from something else. */
+  #derive(path: string, { args: [target = NOTHING, parent = NOTHING], to }: CallView): void {
+    if (this.#facts.hasPackages) this.#flow.lay(parent, startAll);
+    if (path === 'util.inherits') return this.#properties.deriveClass(target, parent);
+    this.#flow.use(target, { kind: 'derive', from: parent });
+    if (path === 'Object.setPrototypeOf') this.#flow.edge(target, to);
   }
 
   /** A second name for its target, and an object that has under any name what a trap gives; traps may run at any access. */
@@ -233,6 +234,8 @@ export class OutsideCalls {
     return found;
   }
 }
+
+const derives = /^(?:util\.inherits|(?:Object|Reflect)\.setPrototypeOf)$/;
 
 /** What takes functions within objects, and gives them to the language. */
 const defining = /^(Object|Reflect)\.(create|define\w+|set\w*)$/;
