@@ -11,6 +11,7 @@ import {
   type FunctionFact,
   FunctionFlag,
   type FunctionId,
+  NOTHING,
   Op,
   type OpId,
   type TokenSeed,
@@ -56,27 +57,47 @@ export function markWrappers(facts: Facts): void {
 const GIVES_NEW =
   /^(reduce|reduceRight|map|filter|flatMap|sort|concat|slice|assign|create|from|fromEntries|entries|keys|values)$/;
 
-/** Functions that give a new object, or a closure over what they were given. */
+/** Functions that give a new object, or a closure that changes what they were given. */
 function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
   const objects = new Set(madeAnew);
-  const closures = new Set<ValueId>();
+  const changers = new Set<ValueId>();
+  const makers = new Set<FunctionId>();
   const kinds = facts.kind.entries();
   for (let op = 0; op < kinds.length; op++) {
     const kind = kinds[op];
     if (kind === Op.copy && madeAnew.has(facts.a.get(op))) objects.add(facts.b.get(op));
-    if (kind !== Op.read) continue;
+    if (kind !== Op.store || facts.d.get(op) === 1) continue;
     const variable = facts.variables.get(facts.a.get(op));
-    if (variable?.kind !== VariableKind.parameter || variable.owner < 0) continue;
-    for (let at = facts.owner.get(op); at !== variable.owner && at !== -1; at = facts.fn(at).parent)
-      closures.add(facts.fn(at).self);
+    if (variable?.kind !== VariableKind.parameter || variable.owner === facts.owner.get(op)) continue;
+    changers.add(facts.fn(facts.owner.get(op)).self);
   }
   for (let op = 0; op < kinds.length; op++) {
     if (kinds[op] !== Op.return) continue;
     const value = facts.a.get(op);
     const fn = facts.fn(facts.owner.get(op));
-    if (objects.has(value)) markFactory(facts, fn, FunctionFlag.factory);
-    else if (closures.has(value)) markFactory(facts, fn, FunctionFlag.holder);
+    if (objects.has(value)) makers.add(fn.id);
+    else if (changers.has(value)) markFactory(facts, fn, FunctionFlag.holder);
   }
+  if (makers.size === 0) return;
+  const givers = functionsThatGiveFunctions(facts);
+  for (const id of makers)
+    markFactory(facts, facts.fn(id), givers.has(id) ? FunctionFlag.holder : FunctionFlag.factory);
+}
+
+/** Those in which a function is written that may be called when they are done: it is put into an object, or given. */
+function functionsThatGiveFunctions(facts: Facts): ReadonlySet<FunctionId> {
+  const written = new Map<ValueId, FunctionId>();
+  for (const { self, id } of facts.functions) written.set(self, id);
+  const found = new Set<FunctionId>();
+  const kinds = facts.kind.entries();
+  for (let op = 0; op < kinds.length; op++) {
+    const kind = kinds[op];
+    const value =
+      kind === Op.store ? facts.b.get(op) : kind === Op.return || kind === Op.copy ? facts.a.get(op) : NOTHING;
+    const fn = value === NOTHING ? undefined : written.get(value);
+    for (let at = fn === undefined ? -1 : facts.fn(fn).parent; at !== -1; at = facts.fn(at).parent) found.add(at);
+  }
+  return found;
 }
 
 function markFactory(facts: Facts, fn: FunctionFact, flag: number): void {

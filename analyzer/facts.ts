@@ -67,11 +67,11 @@ export const FunctionFlag = {
   method: 256,
   /** a method of an object literal */
   inObject: 512,
-  /** gives something new: analysed once per call (makeList()) */
+  /** gives new objects without functions of its own in them: analysed once per call (groupBy(rows)) */
   factory: 1024,
   /** calls what it is given, or hands it on: analysed once per call that gives it a function (each(list, fn)) */
   taker: 2048,
-  /** gives a function that holds what it is given: analysed once per call that gives it objects (validate(schema)) */
+  /** gives functions that hold what it is given: analysed once per call that gives it objects (makeController({ users })) */
   holder: 4096,
 } as const;
 

@@ -12,6 +12,8 @@ export interface Grouping {
   readonly pipeline: Pipeline;
   readonly reach: Reach;
   readonly changed: ChangedObjects;
+  /** It holds an app: who takes something from that is known to read it, and nobody else does. */
+  readonly isApp: (cell: Cell) => boolean;
   readonly cells: readonly Cell[];
   /** For fields of `this`: the object that they are fields of. */
   readonly fieldOwners: ReadonlyMap<Cell, TokenId>;
@@ -73,7 +75,7 @@ class DisjointCells {
 }
 
 /** Two names for one object that changes are one piece of state. */
-function uniteAliases({ pipeline, reach, changed: objects, cells }: Grouping, sets: DisjointCells): void {
+function uniteAliases({ pipeline, reach, changed: objects, isApp, cells }: Grouping, sets: DisjointCells): void {
   const changed = new Map<TokenId, Cell>();
   const candidates = cells.filter((cell) => cell.tokens.length > 0 && cell.request === null && !cell.isLocal);
   for (const cell of candidates) {
@@ -86,7 +88,7 @@ function uniteAliases({ pipeline, reach, changed: objects, cells }: Grouping, se
     }
   }
   for (const cell of candidates) {
-    const reached = reach.from(cell.tokens, true);
+    const reached = reach.from(cell.tokens, !isApp(cell));
     if (!pipeline.budget.spend(reached.length)) return;
     for (const token of reached) {
       const holder = changed.get(token);

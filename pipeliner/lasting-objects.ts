@@ -14,8 +14,8 @@ import { everyRequest, type Token, type TokenId, UNKNOWN } from '../analyzer/tok
 export class LastingObjects {
   readonly #pipeline: Pipeline;
   readonly #lasting = new Set<TokenId>();
-  /** Data of requests that is kept in such objects. */
-  readonly data = new Set<TokenId>();
+  /** Data of requests that is kept in such objects, and in which. */
+  readonly data = new Map<TokenId, Set<TokenId>>();
   /** One token for all values of a type of which there is one: whatever `req.app` is, it is the app. */
   readonly #representatives = new Map<string, TokenId>();
 
@@ -47,14 +47,28 @@ export class LastingObjects {
     const { origins } = this.#pipeline;
     for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
       const token = origins.tokens.get(id);
-      if (token.kind === 'external' && this.#pipeline.models.isData(token.shape)) this.data.add(id);
       if (id === UNKNOWN || this.#lasting.has(id) || this.#isOfRequest(token)) continue;
       this.#lasting.add(id);
       if (token.kind === 'bound') queue.push(token.target);
       const values: ValueId[] = [...(origins.tokens.knownProperties(id)?.values() ?? [])];
       if (token.kind === 'object' && token.proto !== 0) values.push(token.proto);
-      for (const value of values) queue.push(...origins.tokensOf(value));
+      for (const value of values)
+        for (const held of origins.tokensOf(value)) {
+          if (this.#isData(held)) this.#noteData(held, id);
+          queue.push(held);
+        }
     }
+  }
+
+  #isData(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'external' && this.#pipeline.models.isData(token.shape);
+  }
+
+  #noteData(id: TokenId, holder: TokenId): void {
+    const known = this.data.get(id);
+    if (known === undefined) this.data.set(id, new Set([holder]));
+    else known.add(holder);
   }
 
   #isOfRequest(token: Token): boolean {

@@ -63,6 +63,9 @@ export class ObjectReads {
     // For what a function is given its callers answer.
     const look = (op: OpId, value: ValueId): void => {
       if (value === 0 || (!isEntry && effects.isGiven(value, fn))) return;
+      // Who is given an app may look at all that hangs on it.
+      if (isCall(facts.kind.get(op)) && value !== facts.a.get(op) && this.#isApp(value))
+        add(op, this.#reachedFrom(value));
       add(op, facts.kind.get(op) === Op.load ? this.#changing(value) : this.#changingWithin(value));
     };
     for (const op of effects.ops.of(fn)) {
@@ -266,6 +269,10 @@ export class ObjectReads {
       this.#held.set(value, held);
     }
     return held;
+  }
+
+  #reachedFrom(value: ValueId): readonly TokenId[] {
+    return this.#reach(this.#pipeline.origins.tokensOf(value));
   }
 
   #isOfModule(value: ValueId): boolean {

@@ -152,7 +152,7 @@ class Collector {
   #onObjects(kind: number, op: OpId, value: ValueId): void {
     const deep = kind === Effect.hand;
     if (!deep)
-      for (const token of this.#storedData.in(value))
+      for (const token of this.#storedData.keepersOf(value))
         this.#touch(this.#cells.ofObject(token), Effect.mutate, op, null, false);
     const reached = this.#reach.from(this.#pipeline.origins.tokensOf(value), deep);
     const cells = this.#lastingCells(reached);
@@ -394,6 +394,7 @@ class Collector {
       pipeline: this.#pipeline,
       reach: this.#reach,
       changed: this.#objects,
+      isApp: (cell) => this.#isOneOfAKind(cell),
       cells: this.#cells.all,
       fieldOwners: this.#cells.fieldOwners,
       cellOf: (variable) => this.#cells.known(this.#pipeline.graph.aliases.get(variable) ?? variable),

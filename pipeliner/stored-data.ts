@@ -21,11 +21,14 @@ export class StoredData {
     this.#lasting = lasting;
   }
 
-  /** What of it may be kept data. */
-  in(value: ValueId): readonly TokenId[] {
-    if (this.#lasting.data.size === 0) return nothing;
-    const found = this.#storedIn(value);
-    return found.length === 0 || this.#isOfRequest(value, new Set()) ? nothing : found;
+  /** Objects that keep what the value holds, if it may be something that is kept. */
+  keepersOf(value: ValueId): ReadonlySet<TokenId> {
+    const found = new Set<TokenId>();
+    if (this.#lasting.data.size === 0) return found;
+    const stored = this.#storedIn(value);
+    if (stored.length === 0 || this.#isOfRequest(value, new Set())) return found;
+    for (const token of stored) for (const keeper of this.#lasting.data.get(token) ?? nothing) found.add(keeper);
+    return found;
   }
 
   #storedIn(value: ValueId): readonly TokenId[] {
