@@ -222,6 +222,7 @@ const member: Check = object<Member>('an object that describes a value', () => (
   lends: optional(valueRef),
   holdsStored: optional(yesOrNo),
   isKept: optional(yesOrNo),
+  left: optional(yesOrNo),
 }));
 
 const eventModel = object<EventModel>('an object that says what listeners get', () => ({

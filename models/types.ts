@@ -130,6 +130,8 @@ export interface Member {
   readonly runBy?: string;
   /** As of types. */
   readonly holdsStored?: boolean;
+  /** The last call of such a value left it there for whoever asks: who reads it depends on all who make such calls. */
+  readonly left?: boolean;
   /** What the program puts here is kept by what this is a member of: `app.settings.title` is what `app.get('title')` gives. */
   readonly isKept?: boolean;
 }
