@@ -191,6 +191,8 @@ export interface PackageModel {
   readonly module: Member;
   /** `lodash/map` gives the member `map` of `lodash`. */
   readonly memberPaths?: boolean;
+  /** Its settings are those of this package: who changes the one's changes the other's (`moment-timezone`: `moment`). */
+  readonly settingsOf?: string;
   /** Once it is loaded, routers put functions of its own around what they are given, which call it and nothing else. */
   readonly wrapsHandlers?: boolean;
   /** What its middleware puts on requests some time after it has passed them on. */

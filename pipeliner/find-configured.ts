@@ -62,7 +62,7 @@ export class ConfiguredPackages {
         const name = facts.c.get(op);
         const members = shape.type?.members ?? shape.member?.members ?? {};
         const read = name === ANY_PROPERTY ? Object.values(members) : [members[facts.atomName(name)]];
-        if (read.some((member) => member?.left === true)) this.#take(ownName(shape), op);
+        if (read.some((member) => member?.left === true)) this.#take(this.#ownName(shape), op);
       }
     }
   }
@@ -76,7 +76,7 @@ export class ConfiguredPackages {
     const { origins, models } = this.#pipeline;
     for (const id of origins.calleeTokens(op)) {
       const shape = this.#shapeOf(id);
-      if (shape !== null && models.isExport(shape) && models.isUnknown(shape)) return ownName(shape);
+      if (shape !== null && models.isExport(shape) && models.isUnknown(shape)) return this.#ownName(shape);
     }
     return null;
   }
@@ -95,7 +95,7 @@ export class ConfiguredPackages {
       const model = shape === null ? null : models.call(shape, isNew);
       if (!model?.stateful || !model.mutates?.includes('this')) continue;
       const receiver = facts.kind.get(op) === Op.method ? facts.a.get(op) : NOTHING;
-      return receiver === NOTHING ? ownName(shape) : this.#packageOf(receiver, false);
+      return receiver === NOTHING ? this.#ownName(shape) : this.#packageOf(receiver, false);
     }
     return null;
   }
@@ -109,7 +109,7 @@ export class ConfiguredPackages {
       if (token.kind !== 'external' || token.site === everyRequest) continue;
       const { type } = token.shape;
       const isOne = whole || type === null ? models.isExport(token.shape) : type.perRequest !== true;
-      if (isOne && ownName(token.shape) !== null) return ownName(token.shape);
+      if (isOne && this.#ownName(token.shape) !== null) return this.#ownName(token.shape);
     }
     return null;
   }
@@ -120,12 +120,18 @@ export class ConfiguredPackages {
       const kind = facts.kind.get(op);
       const holder = kind === Op.method || kind === Op.load ? origins.tokensOf(facts.a.get(op)) : [];
       for (const id of isCall(kind) ? [...origins.calleeTokens(op), ...holder] : holder) {
-        const name = ownName(this.#shapeOf(id));
+        const name = this.#ownName(this.#shapeOf(id));
         const at = name === null ? undefined : this.#found.get(name);
         if (name !== null && at !== undefined) return { package: name, op: at };
       }
     }
     return null;
+  }
+
+  /** Of the language and of Node each thing has a model of its own. */
+  #ownName(shape: Shape | null): string | null {
+    if (shape === null || shape.package === '' || shape.isOfNode) return null;
+    return this.#pipeline.models.settingsOf(shape.package);
   }
 
   #shapeOf(id: TokenId): Shape | null {
@@ -136,8 +142,3 @@ export class ConfiguredPackages {
 }
 
 type Shape = Extract<ReturnType<Pipeline['origins']['tokens']['get']>, { readonly kind: 'external' }>['shape'];
-
-/** Of the language and of Node each thing has a model of its own. */
-function ownName(shape: Shape | null): string | null {
-  return shape === null || shape.package === '' || shape.isOfNode ? null : shape.package;
-}

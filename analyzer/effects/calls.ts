@@ -16,6 +16,9 @@ import type { Summary } from './summary.js';
 
 type Argument = (index: number) => ValueId;
 
+/** Steps of a call, each of which is short, that count as one of an analysis's work. */
+const stepsForWork = Number(process.env.XS ?? 4);
+
 export const noArgument: Argument = () => NOTHING;
 
 export class CallEffects {
@@ -105,6 +108,7 @@ export class CallEffects {
     const isNew = this.#facts.kind.get(op) === Op.construct;
     const self = isNew ? to : receiver;
     const { roots } = this.#values;
+    let steps = 0;
     for (const [key, effect] of summary.effects) {
       const root = Math.floor(key / kinds);
       const { base, deep, field } = roots.get(root);
@@ -116,6 +120,7 @@ export class CallEffects {
       const isExact = isNamed && argument !== null && !deep && (field === -1 || kind === Effect.write);
       const exact = isExact ? this.#valueOf(root, self, argument) : effect.value;
       const actual = this.#actual(root, self, argument);
+      steps += actual.length;
       for (const mapped of actual) this.#changes.effect(kind, mapped, effect.op, op, exact);
       if (kind === Effect.read) continue;
       if (isExact) this.#changes.changeObject(kind, exact, effect.op, op);
@@ -130,7 +135,9 @@ export class CallEffects {
         [...into].flatMap((target) => this.#actual(target, self, argument)),
       );
       for (const target of into) this.#values.addInner(this.#valueOf(target, self, order), this.#values.selfOf(value));
+      steps += into.size * (1 + this.#values.selfOf(value).length);
     }
+    this.#budget.spend(steps / stepsForWork);
     for (const root of summary.returnsSelf) this.#values.addSelf(to, this.#actual(root, self, argument));
     for (const root of summary.returnsInner) this.#values.addInner(to, this.#actual(root, self, argument));
   }

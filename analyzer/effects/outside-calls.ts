@@ -87,11 +87,12 @@ export class OutsideEffects {
     return isItself ? this.#facts.a.get(op) : receiver;
   }
 
-  /** What is called, or whose method is, holds state that no variable shows. */
+  /** What is called, or whose method is, or what is given, holds state that no variable shows. */
   #usesHidden(op: OpId, receiver: ValueId): boolean {
     return (
       this.#origins.calleeTokens(op).some((id) => this.#hidden.holds(id)) ||
-      this.#origins.tokensOf(receiver).some((id) => this.#hidden.holds(id))
+      this.#origins.tokensOf(receiver).some((id) => this.#hidden.holds(id)) ||
+      this.#hidden.isGiven(op)
     );
   }
 

@@ -111,7 +111,7 @@ const FFLATE = `deflateSync inflateSync gzipSync gunzipSync compressSync decompr
   strToU8 strFromU8`;
 
 export const binaryModels: readonly PackageModel[] = [
-  one('pako', withDefault({ members: { ...pure(ZLIB), ...constants('constants') } })),
+  one('pako', withDefault({ members: pure(ZLIB) })),
   one('fflate', { members: pure(FFLATE) }),
   jszip,
   one('msgpackr', { members: pure('pack unpack encode decode') }),

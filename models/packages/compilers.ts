@@ -19,9 +19,11 @@ export const compilerModels: readonly PackageModel[] = [
   one('acorn', {
     members: { ...calls('parse parseExpressionAt', { mutates: [-1] }), ...constants('version defaultOptions') },
   }),
-  one('esprima', { members: { ...pure('parse parseScript parseModule tokenize'), ...constants('version Syntax') } }),
+  one('esprima', {
+    members: { ...calls('parse parseScript parseModule tokenize', { mutates: [1] }), ...constants('version Syntax') },
+  }),
   one('@babel/parser', { members: pure('parse parseExpression') }),
-  one('@babel/generator', withDefault({ call: { returns: 'fresh' }, members: pure('generate') })),
+  one('@babel/generator', { members: pure('default generate') }),
   one(
     '@babel/core',
     withDefault({

@@ -4,6 +4,7 @@ import { async } from './async.js';
 import { argon2, bcrypt, bcryptjs, jsonwebtoken } from './auth.js';
 import { binaryModels } from './binary.js';
 import { lruCache, memoryCache, nodeCache } from './caches.js';
+import { chartModels } from './charts.js';
 import {
   axios,
   crossFetch,
@@ -17,7 +18,7 @@ import {
 } from './clients.js';
 import { compilerModels } from './compilers.js';
 import { connect, router } from './connect.js';
-import { dateFns, dayjs, dayjsPlugins, luxon, moment } from './dates.js';
+import { dateFns, dayjs, dayjsPlugins, luxon, moment, momentTimezone } from './dates.js';
 import { express } from './express.js';
 import {
   busboy,
@@ -48,6 +49,7 @@ import { bluebird, expressAsyncErrors, expressAsyncHandler, pLimit, pMap, q } fr
 import { ioredis, redis } from './redis.js';
 import { renderingModels } from './rendering.js';
 import { searchModels } from './search.js';
+import { securityModels } from './security.js';
 import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
 import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
@@ -56,6 +58,7 @@ import { storeModels } from './stores.js';
 import { ejs, handlebars, markdownIt, marked, mustache, nunjucks, pug } from './templates.js';
 import { textModels } from './text.js';
 import { ajv, expressValidator, joi, joiScoped, validator, yup, zod, zodPaths } from './validation.js';
+import { valueModels } from './values.js';
 export const packageModels: readonly PackageModel[] = [
   async,
   jsonwebtoken,
@@ -85,6 +88,7 @@ export const packageModels: readonly PackageModel[] = [
   connect,
   router,
   moment,
+  momentTimezone,
   dayjs,
   ...dayjsPlugins,
   luxon,
@@ -167,4 +171,7 @@ export const packageModels: readonly PackageModel[] = [
   ...numberModels,
   ...binaryModels,
   ...searchModels,
+  ...chartModels,
+  ...securityModels,
+  ...valueModels,
 ];

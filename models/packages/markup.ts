@@ -47,7 +47,7 @@ const cheerio = {
   name: 'cheerio',
   module: withDefault({
     members: {
-      ...each('load loadBuffer', { call: { returns: 'cheerio.Document', keeps: [-1] } }),
+      ...each('load loadBuffer', { call: { returns: 'cheerio.Document', keeps: [-1], mutates: [0] } }),
       ...pure('contains'),
     },
   }),
@@ -177,7 +177,8 @@ const showdown = {
     members: {
       Converter: { construct: { returns: 'showdown.Converter', keeps: [-1] } },
       ...configures('setOption resetOptions setFlavor extension removeExtension resetExtensions subParser'),
-      ...pure('getOption getOptions getDefaultOptions getFlavor getFlavorOptions', 'fresh'),
+      ...calls('getOption getOptions getFlavorOptions', { shared: true }),
+      ...pure('getDefaultOptions getFlavor'),
       ...values('helper extensions'),
     },
   }),

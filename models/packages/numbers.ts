@@ -32,11 +32,11 @@ const VALUE: ValueRef = 'mathjs.Value';
 // What is given an expression can be told to make a unit, or to set something: `evaluate('createUnit("knot")')`.
 const MATHJS: Members = {
   ...configures(`evaluate compile parse parser chain simplify simplifyConstant simplifyCore derivative rationalize
-    symbolicEqual resolve help config import createUnit typed on off once emit`),
+    symbolicEqual resolve help config createUnit typed`),
   // They go on from where the last one was, where a seed is set.
-  ...calls('random randomInt pickRandom distribution', { stateful: true, does: ['random'] }),
+  ...calls('random randomInt pickRandom', { stateful: true, does: ['random'] }),
   ...calls('partitionSelect', { mutates: [0], returns: 'fresh' }),
-  ...constants('pi e tau phi i Infinity NaN LN2 LN10 SQRT2 SQRT1_2 version true false null'),
+  ...constants('pi e tau phi i LN2 LN10 SQRT2 SQRT1_2 version'),
 };
 const MATHJS_VALUE: Call = { returns: VALUE, keeps: [-1] };
 const mathjs = {
@@ -50,7 +50,11 @@ const mathjs = {
     others: MATHJS_VALUE,
   },
   types: {
-    Instance: { identity: true, members: MATHJS, others: MATHJS_VALUE },
+    Instance: {
+      identity: true,
+      members: { ...MATHJS, ...configures('import on off once emit') },
+      others: MATHJS_VALUE,
+    },
     Value: {
       members: {
         ...pure('toString toJSON valueOf toArray size toNumber toNumeric format equals toHTML toTex', 'fresh'),
@@ -119,27 +123,27 @@ const mlMatrix = {
 const h3 = { name: 'h3-js', module: { members: {}, others: { returns: 'fresh' } } } satisfies PackageModel;
 
 export const numberModels: readonly PackageModel[] = [
-  big('bignumber.js', 'Number', {
+  big('bignumber.js', 'Exact', {
     ...configures('config set'),
     ...pure('clone', 'unknown'),
-    ...pure('max maximum min minimum sum fromFormat', 'bignumber.js.Number'),
+    ...pure('max maximum min minimum sum fromFormat', 'bignumber.js.Exact'),
     ...pure('isBigNumber'),
-    ...calls('random', { returns: 'bignumber.js.Number', does: ['random'] }),
+    ...calls('random', { returns: 'bignumber.js.Exact', does: ['random'] }),
     ...constants(ROUNDING),
   }),
-  big('decimal.js', 'Number', {
+  big('decimal.js', 'Exact', {
     ...configures('config set'),
     ...pure('clone', 'unknown'),
     ...pure(
       `abs acos add atan atan2 cbrt ceil clamp cos div exp floor hypot ln log log10 log2 max min mod mul pow round sign sin
       sqrt sub sum tan trunc`,
-      'decimal.js.Number',
+      'decimal.js.Exact',
     ),
     ...pure('isDecimal'),
-    ...calls('random', { returns: 'decimal.js.Number', does: ['random'] }),
+    ...calls('random', { returns: 'decimal.js.Exact', does: ['random'] }),
     ...constants(ROUNDING),
   }),
-  big('big.js', 'Number', constants('roundDown roundHalfUp roundHalfEven roundUp')),
+  big('big.js', 'Exact', constants('roundDown roundHalfUp roundHalfEven roundUp')),
   mathjs,
   mlMatrix,
   h3,

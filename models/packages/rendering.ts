@@ -10,29 +10,35 @@ const ELEMENT: Call = { returns: 'react.Element', keeps: [-1] };
 
 /** `const [value, setValue] = useState(0)`: on a server the second one is for listeners that nobody calls. */
 const HOOKS: Members = {
-  ...each('useState useReducer useOptimistic useActionState', { call: { returns: 'react.Pair', keeps: [-1] } }),
-  ...each('useTransition', { call: { returns: 'react.Pair' } }),
+  ...each('useState useReducer', { call: { returns: 'react.Pair', keeps: [-1] } }),
   ...each('useMemo', { call: { ruptures: [{ kind: 'sync', callback: 0 }], returns: 'result 0' } }),
-  ...each('useCallback useEffectEvent', { call: { returns: 'argument 0' } }),
-  ...each('useEffect useLayoutEffect useInsertionEffect useImperativeHandle useDebugValue', {
+  ...each('useCallback', { call: { returns: 'argument 0' } }),
+  ...each('useEffect useLayoutEffect useImperativeHandle useDebugValue', {
     call: { returns: 'fresh', keeps: [-1] },
   }),
-  ...each('useRef createRef', { call: { returns: 'react.Ref', keeps: [0] } }),
-  ...pure('useContext use', 'unknown'),
-  ...pure('useDeferredValue', 'argument 0'),
+  ...each('useRef', { call: { returns: 'react.Ref', keeps: [0] } }),
+  ...pure('useContext', 'unknown'),
   ...pure('useId'),
-  ...each('useSyncExternalStore', { call: { returns: 'unknown' } }),
 };
 
-// Not `lazy` and `cache`: what these make shows whether it has been rendered before.
 const react = {
   name: 'react',
   module: withDefault({
     members: {
       ...each('createElement cloneElement', { call: ELEMENT }),
       ...HOOKS,
+      ...each('useOptimistic useActionState', { call: { returns: 'react.Pair', keeps: [-1] } }),
+      ...each('useTransition', { call: { returns: 'react.Pair' } }),
+      ...each('useEffectEvent', { call: { returns: 'argument 0' } }),
+      ...each('useInsertionEffect', { call: { returns: 'fresh', keeps: [-1] } }),
+      ...each('createRef', { call: { returns: 'react.Ref' } }),
+      ...pure('use', 'unknown'),
+      ...pure('useDeferredValue', 'argument 0'),
+      ...pure('useSyncExternalStore', 'unknown'),
       ...pure('isValidElement'),
       ...each('memo forwardRef', { call: ELEMENT }),
+      // What these make shows whether it has been rendered before.
+      ...each('lazy cache', { call: { returns: 'react.Element', keeps: [-1], stateful: true } }),
       ...each('startTransition', { call: { ruptures: [{ kind: 'sync', callback: 0 }], returns: 'fresh' } }),
       ...pure('createContext', 'react.Context'),
       ...each('Component PureComponent', { construct: { returns: 'react.Component', keeps: [-1] } }),
@@ -61,7 +67,7 @@ const react = {
   },
 } satisfies PackageModel;
 
-const JSX: Member = { members: { ...each('jsx jsxs jsxDEV', { call: ELEMENT }), ...constants('Fragment') } };
+const jsx = (names: string): Member => ({ members: { ...each(names, { call: ELEMENT }), ...constants('Fragment') } });
 
 /** To be rendered. Who asks for a stream gives functions that are told when it is time to send. */
 const reactDomServer: Member = withDefault({
@@ -75,7 +81,7 @@ const preact: Member = withDefault({
     ...pure('createContext', 'react.Context'),
     ...each('createRef', { call: { returns: 'react.Ref' } }),
     ...pure('isValidElement'),
-    ...pure('toChildArray', 'unknown'),
+    ...calls('toChildArray', { mutates: [1], returns: 'unknown' }),
     Component: { construct: { returns: 'react.Component', keeps: [-1] } },
     ...constants('Fragment'),
   },
@@ -83,7 +89,7 @@ const preact: Member = withDefault({
 const preactToString: Member = {
   call: { returns: 'fresh' },
   members: {
-    ...pure('default render renderToString renderToStaticMarkup shallowRender'),
+    ...pure('default render renderToString renderToStaticMarkup'),
     ...promising('renderToStringAsync'),
   },
 };
@@ -97,7 +103,7 @@ const vueMembers: Members = {
   ...each('computed', { call: { returns: 'vue.Ref', keeps: [-1] } }),
   ...pure('isRef isReactive isProxy isReadonly isVNode'),
   ...each('onMounted onUnmounted onBeforeMount onBeforeUnmount onUpdated onBeforeUpdate', {
-    call: { returns: 'fresh', keeps: [-1] },
+    call: { returns: 'fresh', keeps: [-1], mutates: [1] },
   }),
   ...constants('Fragment Text Comment Teleport Suspense KeepAlive Transition TransitionGroup version'),
 };
@@ -180,11 +186,12 @@ const eta = {
 
 export const renderingModels: readonly PackageModel[] = [
   react,
-  ...['react/jsx-runtime', 'react/jsx-dev-runtime'].map((name) => one(name, JSX)),
-  ...['react-dom/server', 'react-dom/server.node', 'react-dom/server.js'].map((name) => one(name, reactDomServer)),
+  one('react/jsx-runtime', jsx('jsx jsxs')),
+  one('react/jsx-dev-runtime', jsx('jsxDEV')),
+  ...['react-dom/server', 'react-dom/server.node'].map((name) => one(name, reactDomServer)),
   one('preact', preact),
   one('preact/hooks', preactHooks),
-  one('preact/jsx-runtime', JSX),
+  one('preact/jsx-runtime', jsx('jsx jsxs')),
   one('preact-render-to-string', preactToString),
   vue,
   ...['vue/server-renderer', '@vue/server-renderer'].map((name) => one(name, vueServer)),

@@ -28,7 +28,6 @@ const lunr = {
   module: {
     call: {
       returns: 'lunr.Index',
-      keeps: [-1],
       ruptures: [{ kind: 'sync', callback: 0, params: ['lunr.Builder'] }],
     },
     members: {
@@ -77,8 +76,9 @@ export const searchModels: readonly PackageModel[] = [
     withDefault({
       members: {
         ...pure(`diffChars diffWords diffWordsWithSpace diffLines diffTrimmedLines diffSentences diffCss diffJson
-          convertChangesToXML convertChangesToDMP canonicalize applyPatch parsePatch formatPatch`),
-        ...pure('diffArrays reversePatch merge', 'unknown'),
+          convertChangesToXML convertChangesToDMP applyPatch parsePatch formatPatch`),
+        ...pure('diffArrays reversePatch', 'unknown'),
+        ...calls('canonicalize', { mutates: [1, 2] }),
         ...calls('createPatch', { mutates: [5] }),
         ...calls('createTwoFilesPatch structuredPatch', { mutates: [6] }),
       },
