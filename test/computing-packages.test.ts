@@ -37,6 +37,32 @@ const probes: readonly Probe[] = [
     },
   },
   {
+    name: 'classes that packages make instances of',
+    top: `const React = require('react'); const { renderToString } = require('react-dom/server'); const e = React.createElement;
+      const { Liquid } = require('liquidjs'); let n = 0; const store = { n: 0 };
+      class Pure extends React.Component {
+        constructor(props) { super(props); this.state = { a: 1 }; } render() { return e('u', null, this.props.name + this.state.a); }
+      }
+      class Made extends React.Component { constructor(p) { super(p); n++; } render() { return e('u', null, n); } }
+      class Own extends React.Component { static n = 0; render() { Own.n++; return e('u', null, Own.n); } }
+      class Before extends React.Component { componentWillMount() { this.props.store.n++; } render() { return e('u', null, store.n); } }
+      class Base extends React.Component { help() { n += 1; return n; } }
+      class Derived extends Base { render() { return e('b', null, this.help()); } }
+      const clean = new Liquid(); clean.registerTag('none', class { parse() {} render() { return 'x'; } });
+      const engine = new Liquid(); engine.registerTag('hit', class { parse() {} render() { return ++n; } });`,
+    free: {
+      a: 'res.send(renderToString(e(Pure, { name: req.query.name })));',
+      b: "res.send(await clean.parseAndRender('{% none %}', {}));",
+    },
+    bound: {
+      c: 'res.send(renderToString(e(Made)));',
+      d: 'res.send(renderToString(e(Own)));',
+      f: 'res.send(renderToString(e(Before, { store })));',
+      g: 'res.send(renderToString(e(Derived)));',
+      h: "res.send(await engine.parseAndRender('{% hit %}', {}));",
+    },
+  },
+  {
     name: 'a component that shows whether it was there before',
     top: `const React = require('react'); const { renderToString } = require('react-dom/server'); const e = React.createElement;
       const Lazy = React.lazy(() => Promise.resolve({ default: () => e('b') }));`,
@@ -46,6 +72,7 @@ const probes: readonly Probe[] = [
     name: 'components of Vue',
     top: `const { createSSRApp, h, ref, reactive } = require('vue'); const { renderToString } = require('vue/server-renderer');
       const state = reactive({ n: 0 }); const count = ref(0);
+      const C = { props: ['store'], created() { this.store.n++; }, render() { return h('b', plain.n); } }; const plain = { n: 0 };
       const A = { setup() { state.n++; return () => h('b', state.n); } };
       const B = { render() { count.value++; return h('b', count.value); } };`,
     free: { pure: "res.send(await renderToString(createSSRApp({ render: () => h('p', req.query.q) })));" },
@@ -53,6 +80,7 @@ const probes: readonly Probe[] = [
       a: 'res.send(await renderToString(createSSRApp(A)));',
       b: 'res.send(await renderToString(createSSRApp(B)));',
       c: 'res.json(count.value);',
+      d: 'res.send(await renderToString(createSSRApp(C, { store: plain })));',
     },
   },
   {

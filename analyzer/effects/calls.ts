@@ -17,7 +17,7 @@ import type { Summary } from './summary.js';
 type Argument = (index: number) => ValueId;
 
 /** Steps of a call, each of which is short, that count as one of an analysis's work. */
-const stepsForWork = Number(process.env.XS ?? 4);
+const stepsForWork = 4;
 
 export const noArgument: Argument = () => NOTHING;
 
@@ -67,12 +67,15 @@ export class CallEffects {
     if (this.#outsideEffects.heldCode.of(op).some((held) => this.#changesGiven(held))) this.#handArguments(op);
   }
 
-  /** A package that has a function of the program may call it with what it is given. */
+  /** A package that has a function of the program may call it with what it is given, or on something that holds it (`this.props.list`). */
   #changesGiven(fn: FunctionId): boolean {
     const summary = this.summaries.get(fn);
     if (summary === undefined) return true;
-    for (const key of summary.effects.keys())
-      if (key % kinds !== Effect.read && this.#values.roots.get(Math.floor(key / kinds)).base === 'param') return true;
+    for (const key of summary.effects.keys()) {
+      const kind = key % kinds;
+      const { base } = this.#values.roots.get(Math.floor(key / kinds));
+      if (kind !== Effect.read && (base === 'param' || (base === 'this' && kind !== Effect.write))) return true;
+    }
     return false;
   }
 

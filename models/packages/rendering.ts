@@ -41,7 +41,11 @@ const react = {
       ...each('lazy cache', { call: { returns: 'react.Element', keeps: [-1], stateful: true } }),
       ...each('startTransition', { call: { ruptures: [{ kind: 'sync', callback: 0 }], returns: 'fresh' } }),
       ...pure('createContext', 'react.Context'),
-      ...each('Component PureComponent', { construct: { returns: 'react.Component', keeps: [-1] } }),
+      ...each('Component PureComponent', {
+        construct: { returns: 'react.Component', keeps: [-1] },
+        // `super(props)`
+        call: { returns: 'this', keeps: [-1] },
+      }),
       ...constants('Fragment Profiler StrictMode Suspense Activity version'),
       Children: {
         members: {
@@ -59,11 +63,7 @@ const react = {
     Pair: { members: { '0': { is: 'unknown' }, '1': { call: { returns: 'fresh' } } } },
     Ref: { members: {} },
     Context: { members: each('Provider Consumer', { is: 'fresh' }) },
-    Component: {
-      members: {
-        ...calls('setState forceUpdate', { mutates: ['this'] }),
-      },
-    },
+    Component: { members: calls('setState forceUpdate', { mutates: ['this'] }) },
   },
 } satisfies PackageModel;
 
@@ -82,7 +82,10 @@ const preact: Member = withDefault({
     ...each('createRef', { call: { returns: 'react.Ref' } }),
     ...pure('isValidElement'),
     ...calls('toChildArray', { mutates: [1], returns: 'unknown' }),
-    Component: { construct: { returns: 'react.Component', keeps: [-1] } },
+    Component: {
+      construct: { returns: 'react.Component', keeps: [-1] },
+      call: { returns: 'this', keeps: [-1] },
+    },
     ...constants('Fragment'),
   },
 });

@@ -1,5 +1,5 @@
 /** Looking for things in lists and texts, asking documents, comparing them. */
-import { calls, chained, configures, constants, each, promising, pure, withDefault } from '../build.js';
+import { calls, chained, configures, constants, each, promising, pure, values, withDefault } from '../build.js';
 import type { Member, PackageModel } from '../types.js';
 
 const one = (name: string, module: Member): PackageModel => ({ name, module });
@@ -23,22 +23,45 @@ const fuse = {
   },
 } satisfies PackageModel;
 
+/** Whoever makes one is given what makes it, as parameter and as `this`. */
 const lunr = {
   name: 'lunr',
   module: {
     call: {
       returns: 'lunr.Index',
-      ruptures: [{ kind: 'sync', callback: 0, params: ['lunr.Builder'] }],
+      ruptures: [{ kind: 'sync', callback: 0, params: ['lunr.Index'], thisIsResult: true }],
     },
-    members: {
-      Index: { members: pure('load', 'lunr.Index') },
-      ...calls('tokenizer', { returns: 'fresh' }),
-    },
+    members: { Index: { members: pure('load', 'lunr.Index') } },
   },
   types: {
-    Index: { identity: true, members: { ...pure('search toJSON'), ...calls('query', { returns: 'fresh' }) } },
-    Builder: { members: chained('ref field add use k1 b') },
+    Index: {
+      identity: true,
+      members: { ...pure('search toJSON'), ...chained('ref field add use k1 b'), ...values('pipeline searchPipeline') },
+    },
   },
+} satisfies PackageModel;
+
+const TOKENIZERS = `WordTokenizer TreebankWordTokenizer RegexpTokenizer WordPunctTokenizer OrthographyTokenizer
+  AggressiveTokenizer CaseTokenizer SentenceTokenizer`;
+const STEMMERS = `PorterStemmer PorterStemmerDe PorterStemmerEs PorterStemmerFr PorterStemmerIt PorterStemmerNl
+  PorterStemmerNo PorterStemmerPt PorterStemmerRu PorterStemmerSv LancasterStemmer`;
+const natural = {
+  name: 'natural',
+  module: {
+    members: {
+      ...each(TOKENIZERS, { construct: { returns: 'natural.Tokenizer' } }),
+      // `attach` gives all texts methods.
+      ...each(STEMMERS, {
+        members: { ...pure('stem tokenizeAndStem'), ...configures('attach addStopWord addStopWords removeStopWord') },
+      }),
+      ...each('Metaphone SoundEx DoubleMetaphone', {
+        members: { ...pure('process compare'), ...configures('attach') },
+      }),
+      ...pure('JaroWinklerDistance LevenshteinDistance DamerauLevenshteinDistance DiceCoefficient HammingDistance'),
+      NGrams: { members: pure('ngrams bigrams trigrams multrigrams') },
+    },
+  },
+  types: { Tokenizer: { members: pure('tokenize') } },
 } satisfies PackageModel;
 
 const minisearch = {
@@ -69,6 +92,7 @@ const JSONPATCH = 'applyPatch applyOperation applyReducer';
 export const searchModels: readonly PackageModel[] = [
   fuse,
   lunr,
+  natural,
   minisearch,
   // Options are filled in.
   one(

@@ -104,6 +104,43 @@ const NOBLE: { readonly [name: string]: Members } = {
   },
 };
 
+const DIGEST: Call = { returns: 'node-forge.Part' };
+const forge = {
+  name: 'node-forge',
+  module: {
+    members: {
+      md: { members: each('md5 sha1 sha256 sha384 sha512', { members: each('create', { call: DIGEST }) }) },
+      hmac: { members: each('create', { call: DIGEST }) },
+      util: {
+        members: {
+          ...pure('encode64 decode64 bytesToHex hexToBytes encodeUtf8 decodeUtf8'),
+          ...each('createBuffer', { call: { ...DIGEST, keeps: [0] } }),
+        },
+      },
+      cipher: { members: each('createCipher createDecipher', { call: { ...DIGEST, keeps: [1] } }) },
+      pkcs5: {
+        members: each('pbkdf2', {
+          call: { returns: 'fresh', ruptures: [{ kind: 'post', callback: 'last', params: ['fresh', 'fresh'] }] },
+        }),
+      },
+      random: { members: calls('getBytesSync', { does: ['random'] }) },
+    },
+  },
+  types: {
+    Part: {
+      identity: true,
+      members: {
+        ...chained('update start putByte putBytes putString putBuffer'),
+        ...calls('digest getMac', { returns: 'node-forge.Part', mutates: ['this'] }),
+        ...calls('finish getByte getBytes', { mutates: ['this'] }),
+        ...pure('toHex bytes data length toString'),
+        output: { is: 'node-forge.Part' },
+        mode: { members: { tag: { is: 'node-forge.Part' } } },
+      },
+    },
+  },
+} satisfies PackageModel;
+
 const hashids = {
   name: 'hashids',
   module: {
@@ -117,6 +154,7 @@ export const securityModels: readonly PackageModel[] = [
   one('tweetnacl', nacl),
   elliptic,
   jose,
+  forge,
   ...Object.entries(NOBLE).flatMap(([name, members]) =>
     ['', '.js'].map((end) => one(`@noble/hashes/${name}${end}`, noble(members))),
   ),

@@ -1,6 +1,7 @@
 /** Values and lists: calendars, telephone numbers, schemas, games, functions over lists. */
 import type { Members } from '../build.js';
 import {
+  callbackOrPromise,
   calls,
   chained,
   configures,
@@ -434,6 +435,15 @@ export const valueModels: readonly PackageModel[] = [
       },
     },
   },
+  // What is left out of the options is put there.
+  one('bwip-js', {
+    members: {
+      ...callbackOrPromise('toBuffer', { mutates: [0] }, ['fresh', 'fresh']),
+      ...calls('toSVG raw', { mutates: [0] }),
+      ...configures('loadFont'),
+      ...constants('BWIPJS_VERSION BWIPP_VERSION'),
+    },
+  }),
   one('jpeg-js', { members: pure('encode decode') }),
   one('fast-json-stable-stringify', withDefault({ call: fresh })),
   one('json-stable-stringify', { call: fresh }),
