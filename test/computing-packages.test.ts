@@ -34,6 +34,7 @@ const probes: readonly Probe[] = [
       memo: 'res.send(renderToString(e(Memo)));',
       element: 'res.send(renderToString(element));',
       context: 'res.send(renderToString(e(OfContext)));',
+      read: 'res.json(store.hits);',
     },
   },
   {
@@ -192,6 +193,25 @@ const probes: readonly Probe[] = [
       f: 'push(1, []); res.end();',
       g: 'inner(holder).k++; res.json(holder.inner.k);',
       h: 'R.find((o) => o.n >= 0, [state]).n++; res.end();',
+    },
+  },
+  {
+    name: 'parts of what packages hold',
+    top: `const cheerio = require('cheerio'); const math = require('mathjs'); const PF = require('pathfinding'); const turf = require('@turf/turf');
+      const { useContext, createContext, createElement } = require('react'); const { renderToString } = require('react-dom/server');
+      const $ = cheerio.load('<p>'); const m = math.matrix([[1]]); const grid = new PF.Grid(2, 2); const at = [1, 2]; const held = { n: 0 };
+      const Ctx = createContext(held); function Bump() { useContext(Ctx).n++; return null; }`,
+    bound: {
+      a: "$('p').each((i, el) => { el.attribs.x = 'y'; }); res.end();",
+      b: 'res.send($.html());',
+      c: 'm.valueOf()[0][0]++; res.end();',
+      d: 'res.json(math.det(m));',
+      f: 'grid.getNodeAt(0, 0).walkable = false; res.end();',
+      g: 'res.json(new PF.AStarFinder().findPath(0, 0, 1, 1, grid.clone()));',
+      h: 'turf.lineString([at, [3, 4]]).geometry.coordinates[0][0]++; res.end();',
+      i: 'res.json(at);',
+      j: 'renderToString(createElement(Bump)); res.end();',
+      k: 'res.json(held.n);',
     },
   },
   {

@@ -220,6 +220,10 @@ export class OutsideEffects {
       case 'bound':
       case 'promisified':
         return this.#values.copy(args[ref.index] ?? NOTHING, to);
+      case 'unknown':
+        // It may be made around what was given: `point(list).geometry.coordinates`.
+        for (const arg of args) this.#values.addSelf(to, this.#values.contentsOf(arg));
+        return;
       case 'contents':
         return this.#values.addSelf(to, this.#values.contentsOf(receiver));
       case 'copy':

@@ -17,7 +17,7 @@ import type { Call, PackageModel, ValueRef } from '../types.js';
 
 /** What is found in a document is the document, as far as changes go. Functions are called with nodes. */
 const visiting = (returns: ValueRef): Call => ({
-  ruptures: [sync(0, ['fresh', 'unknown', 'unknown'], { thisIsReceiver: true })],
+  ruptures: [sync(0, ['fresh', 'unknown | this', 'unknown'], { thisIsReceiver: true })],
   returns,
 });
 const DOCUMENT: Members = {
@@ -37,7 +37,7 @@ const DOCUMENT: Members = {
   ...each('insertAfter insertBefore appendTo prependTo replaceAll', {
     call: { returns: 'this', mutates: ['this', 0], keeps: [-1] },
   }),
-  ...pure('get toArray', 'unknown'),
+  ...pure('get toArray', 'unknown | this'),
   clone: { call: { returns: 'cheerio.Document' } },
   ...pure('serialize serializeArray'),
   ...calls('parseHTML', { returns: 'unknown' }),

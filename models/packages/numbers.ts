@@ -57,8 +57,9 @@ const mathjs = {
     },
     Value: {
       members: {
-        ...pure('toString toJSON valueOf toArray size toNumber toNumeric format equals toHTML toTex', 'fresh'),
+        ...pure('toString toArray size toNumber toNumeric format equals toHTML toTex', 'fresh'),
         ...pure('clone to toBest abs add sub mul div pow plus minus times', VALUE),
+        ...pure('valueOf toJSON', 'this'),
         ...pure('get', 'contents | fresh'),
         ...chained('set resize reshape swapRows'),
       },

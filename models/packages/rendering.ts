@@ -17,7 +17,7 @@ const HOOKS: Members = {
     call: { returns: 'fresh', keeps: [-1] },
   }),
   ...each('useRef', { call: { returns: 'react.Ref', keeps: [0] } }),
-  ...pure('useContext', 'unknown'),
+  ...pure('useContext', 'unknown | contents 0'),
   ...pure('useId'),
 };
 
@@ -32,7 +32,7 @@ const react = {
       ...each('useEffectEvent', { call: { returns: 'argument 0' } }),
       ...each('useInsertionEffect', { call: { returns: 'fresh', keeps: [-1] } }),
       ...each('createRef', { call: { returns: 'react.Ref' } }),
-      ...pure('use', 'unknown'),
+      ...pure('use', 'unknown | contents 0'),
       ...pure('useDeferredValue', 'argument 0'),
       ...pure('useSyncExternalStore', 'unknown'),
       ...pure('isValidElement'),
@@ -40,7 +40,7 @@ const react = {
       // What these make shows whether it has been rendered before.
       ...each('lazy cache', { call: { returns: 'react.Element', keeps: [-1], stateful: true } }),
       ...each('startTransition', { call: { ruptures: [{ kind: 'sync', callback: 0 }], returns: 'fresh' } }),
-      ...pure('createContext', 'react.Context'),
+      ...each('createContext', { call: { returns: 'react.Context', keeps: [0] } }),
       ...each('Component PureComponent', {
         construct: { returns: 'react.Component', keeps: [-1] },
         // `super(props)`
@@ -78,7 +78,7 @@ const preactHooks: Member = { members: HOOKS };
 const preact: Member = withDefault({
   members: {
     ...each('h createElement cloneElement', { call: ELEMENT }),
-    ...pure('createContext', 'react.Context'),
+    ...each('createContext', { call: { returns: 'react.Context', keeps: [0] } }),
     ...each('createRef', { call: { returns: 'react.Ref' } }),
     ...pure('isValidElement'),
     ...calls('toChildArray', { mutates: [1], returns: 'unknown' }),

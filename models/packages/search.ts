@@ -136,6 +136,26 @@ export const searchModels: readonly PackageModel[] = [
       },
     }),
   ),
+  // Expressions that were made of patterns are remembered, which nobody sees.
+  one('micromatch', {
+    call: { returns: 'fresh' },
+    members: {
+      ...pure('match isMatch any not some every all contains capture makeRe scan parse braces braceExpand matchKeys'),
+      ...pure('matcher', 'picomatch.Matcher'),
+    },
+  }),
+  {
+    name: 'picomatch',
+    module: {
+      call: { returns: 'picomatch.Matcher', keeps: [-1] },
+      members: pure('test matchBase isMatch parse scan compileRe makeRe toRegex'),
+    },
+    types: { Matcher: { call: { returns: 'fresh' }, members: {} } },
+  },
+  one('minimatch', {
+    call: { returns: 'fresh' },
+    members: pure('minimatch match makeRe braceExpand escape unescape'),
+  }),
   one('string-similarity', { members: pure('compareTwoStrings findBestMatch') }),
   one('fastest-levenshtein', { members: pure('distance closest') }),
   one('levenshtein', { construct: { returns: 'fresh' }, call: { returns: 'fresh' } }),

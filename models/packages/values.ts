@@ -324,8 +324,8 @@ const pathfinding = {
       identity: true,
       members: {
         ...calls('setWalkableAt', { mutates: ['this'] }),
-        ...pure('isWalkableAt isInside getNeighbors'),
-        ...pure('getNodeAt', 'contents | unknown'),
+        ...pure('isWalkableAt isInside'),
+        ...pure('getNodeAt getNeighbors', 'unknown | this'),
         ...pure('clone', 'pathfinding.Grid'),
       },
     },
