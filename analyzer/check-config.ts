@@ -223,6 +223,7 @@ const member: Check = object<Member>('an object that describes a value', () => (
   lends: optional(valueRef),
   holdsStored: optional(yesOrNo),
   isKept: optional(yesOrNo),
+  left: optional(yesOrNo),
 }));
 
 const eventModel = object<EventModel>('an object that says what listeners get', () => ({
@@ -257,6 +258,7 @@ const packageModel = object<PackageModel>('an object with "name" and "module"', 
   name: required(packageName),
   module: required(member),
   memberPaths: optional(yesOrNo),
+  settingsOf: optional(name),
   wrapsHandlers: optional(yesOrNo),
   setsLater: optional(names),
   types: optional(record('an object with a field for each type', typeModel)),

@@ -137,6 +137,11 @@ export class Models {
     return model !== undefined && (model.wrapsHandlers === true || WRAPS.test(JSON.stringify(model.module)));
   }
 
+  /** The package whose settings are its own. */
+  settingsOf(name: string): string {
+    return this.#packages.get(name)?.settingsOf ?? name;
+  }
+
   setsLater(name: string): readonly string[] {
     return this.#packages.get(name)?.setsLater ?? [];
   }

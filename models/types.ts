@@ -132,6 +132,8 @@ export interface Member {
   readonly runBy?: string;
   /** As of types. */
   readonly holdsStored?: boolean;
+  /** The last call of such a value left it there for whoever asks: who reads it depends on all who make such calls. */
+  readonly left?: boolean;
   /** What the program puts here is kept by what this is a member of: `app.settings.title` is what `app.get('title')` gives. */
   readonly isKept?: boolean;
 }
@@ -191,6 +193,8 @@ export interface PackageModel {
   readonly module: Member;
   /** `lodash/map` gives the member `map` of `lodash`. */
   readonly memberPaths?: boolean;
+  /** Its settings are those of this package: who changes the one's changes the other's (`moment-timezone`: `moment`). */
+  readonly settingsOf?: string;
   /** Once it is loaded, routers put functions of its own around what they are given, which call it and nothing else. */
   readonly wrapsHandlers?: boolean;
   /** What its middleware puts on requests some time after it has passed them on. */

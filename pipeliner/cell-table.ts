@@ -206,7 +206,11 @@ export class CellTable {
     if (token.kind !== 'external' || token.shape.typeName === 'events.EventEmitter') return false;
     // A question to a database in the making, too: start-up asks it and forgets it.
     const isQuestion = (type: TypeModel): boolean => type.extends === 'Promise' && token.shape.package !== '';
-    return this.#pipeline.models.typeThat(token.shape, (type) => type.identity === true || isQuestion(type)) !== null;
+    const { models } = this.#pipeline;
+    if (models.typeThat(token.shape, isQuestion) !== null) return true;
+    // What computes in memory (a renderer, an index) answers otherwise once it has been set up.
+    const isSetUp = (type: TypeModel): boolean => type.identity === true;
+    return models.typeThat(token.shape, isSetUp) !== null && models.typeThat(token.shape, isOfOutside) !== null;
   }
 
   /** A message can carry it: what is not known to stand against it may be found to at run time. */
@@ -301,4 +305,13 @@ function entriesOf(map: Map<number, Map<AtomId, Cell>>, key: number): Map<AtomId
   let entries = map.get(key);
   if (entries === undefined) map.set(key, (entries = new Map()));
   return entries;
+}
+
+const ofOutside = new WeakMap<TypeModel, boolean>();
+
+/** Its methods are called by others, or ask others: routers, servers, clients. */
+function isOfOutside(type: TypeModel): boolean {
+  let known = ofOutside.get(type);
+  if (known === undefined) ofOutside.set(type, (known = /"kind":"start"|"network"/.test(JSON.stringify(type))));
+  return known;
 }

@@ -29,7 +29,8 @@ export function chooseCuts(
         (to) => !folds.isFolded(to) && placed.get(to)?.placement !== placed.get(part.id)?.placement,
       );
       if (elsewhere.length === 0) continue;
-      const isCuttable = stream.type === 'post' && !pipeline.facts.isOfPackage(stream.owner);
+      const isCuttable =
+        stream.type === 'post' && !pipeline.facts.isOfPackage(stream.owner) && !mayBeCalledInPlace(pipeline, stream);
       const found = isCuttable ? cutsOf(pipeline, part, stream, placed, messages, names) : [];
       for (const cut of found) cuts.set(`${cut.dest} ${cut.start}`, cut);
       for (const to of elsewhere) {
@@ -40,6 +41,13 @@ export function chooseCuts(
   }
   const inOrder = (a: Cut, b: Cut) => (a.module === b.module ? a.start - b.start : a.module < b.module ? -1 : 1);
   return { cuts: [...cuts.values()].sort(inOrder), uncut: [...uncut].sort() };
+}
+
+/** `errors.map((e) => e.message)`: that it is called later was guessed from a name. What `then` is given is called later. */
+function mayBeCalledInPlace({ facts }: Pipeline, { point }: PartStream): boolean {
+  if (point?.inferred !== true) return false;
+  const name = facts.kind.get(point.op) === Op.method ? facts.atomName(facts.c.get(point.op)) : '';
+  return name !== 'then' && name !== 'catch' && name !== 'finally';
 }
 
 export interface ChosenCuts {

@@ -8,7 +8,7 @@
  */
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part } from '../analyzer/cut-parts.js';
-import { type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../analyzer/facts.js';
+import { ANY_PROPERTY, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import { everyRequest, type TokenId } from '../analyzer/tokens.js';
@@ -41,14 +41,49 @@ export class ConfiguredPackages {
 
   #look(part: Part): void {
     const { facts } = this.#pipeline;
+    for (const { fn } of part.runs) this.#lookForLeft(fn);
     this.#pipeline.parts.eachEffect(part, (kind, _root, _fn, op, _at, value) => {
       if (kind === Effect.mutate) this.#take(this.#packageOf(value, true), op);
+      else if (kind === Effect.hand) this.#take(this.#modelled(this.#packageOf(value, true)), op);
+      else if (kind === Effect.unknown && isCall(facts.kind.get(op)))
+        this.#take(this.#modelled(this.#calledOf(op)), op);
       else if (kind === Effect.stateful && isCall(facts.kind.get(op))) this.#take(this.#configuredBy(op), op);
     });
   }
 
+  /** `purifier.removed`: what the last call has left there, whoever called. */
+  #lookForLeft(fn: FunctionId): void {
+    const { effects, facts, origins } = this.#pipeline;
+    for (const op of effects.ops.of(fn)) {
+      if (facts.kind.get(op) !== Op.load) continue;
+      for (const id of origins.tokensOf(facts.a.get(op))) {
+        const shape = this.#shapeOf(id);
+        if (shape === null || shape.isOfNode) continue;
+        const name = facts.c.get(op);
+        const members = shape.type?.members ?? shape.member?.members ?? {};
+        const read = name === ANY_PROPERTY ? Object.values(members) : [members[facts.atomName(name)]];
+        if (read.some((member) => member?.left === true)) this.#take(this.#ownName(shape), op);
+      }
+    }
+  }
+
   #take(name: string | null, op: OpId): void {
     if (name !== null && !this.#found.has(name)) this.#found.set(name, op);
+  }
+
+  /** `sanitizeHtml.defaults.allowedTags.push(tag)`: what its model does not list may be, or change, a setting. */
+  #calledOf(op: OpId): string | null {
+    const { origins, models } = this.#pipeline;
+    for (const id of origins.calleeTokens(op)) {
+      const shape = this.#shapeOf(id);
+      if (shape !== null && models.isExport(shape) && models.isUnknown(shape)) return this.#ownName(shape);
+    }
+    return null;
+  }
+
+  /** Who uses another package stays home anyway. */
+  #modelled(name: string | null): string | null {
+    return name !== null && this.#pipeline.models.isModelled(name) ? name : null;
   }
 
   /** `environment.addFilter('up', fn)`: whatever was made by it may be changed as well. */
@@ -60,7 +95,7 @@ export class ConfiguredPackages {
       const model = shape === null ? null : models.call(shape, isNew);
       if (!model?.stateful || !model.mutates?.includes('this')) continue;
       const receiver = facts.kind.get(op) === Op.method ? facts.a.get(op) : NOTHING;
-      return receiver === NOTHING ? ownName(shape) : this.#packageOf(receiver, false);
+      return receiver === NOTHING ? this.#ownName(shape) : this.#packageOf(receiver, false);
     }
     return null;
   }
@@ -74,7 +109,7 @@ export class ConfiguredPackages {
       if (token.kind !== 'external' || token.site === everyRequest) continue;
       const { type } = token.shape;
       const isOne = whole || type === null ? models.isExport(token.shape) : type.perRequest !== true;
-      if (isOne && ownName(token.shape) !== null) return ownName(token.shape);
+      if (isOne && this.#ownName(token.shape) !== null) return this.#ownName(token.shape);
     }
     return null;
   }
@@ -85,12 +120,18 @@ export class ConfiguredPackages {
       const kind = facts.kind.get(op);
       const holder = kind === Op.method || kind === Op.load ? origins.tokensOf(facts.a.get(op)) : [];
       for (const id of isCall(kind) ? [...origins.calleeTokens(op), ...holder] : holder) {
-        const name = ownName(this.#shapeOf(id));
+        const name = this.#ownName(this.#shapeOf(id));
         const at = name === null ? undefined : this.#found.get(name);
         if (name !== null && at !== undefined) return { package: name, op: at };
       }
     }
     return null;
+  }
+
+  /** Of the language and of Node each thing has a model of its own. */
+  #ownName(shape: Shape | null): string | null {
+    if (shape === null || shape.package === '' || shape.isOfNode) return null;
+    return this.#pipeline.models.settingsOf(shape.package);
   }
 
   #shapeOf(id: TokenId): Shape | null {
@@ -101,8 +142,3 @@ export class ConfiguredPackages {
 }
 
 type Shape = Extract<ReturnType<Pipeline['origins']['tokens']['get']>, { readonly kind: 'external' }>['shape'];
-
-/** Of the language and of Node each thing has a model of its own. */
-function ownName(shape: Shape | null): string | null {
-  return shape === null || shape.package === '' || shape.isOfNode ? null : shape.package;
-}

@@ -16,6 +16,9 @@ import type { Summary } from './summary.js';
 
 type Argument = (index: number) => ValueId;
 
+/** Steps of a call, each of which is short, that count as one of an analysis's work. */
+const stepsForWork = 4;
+
 export const noArgument: Argument = () => NOTHING;
 
 export class CallEffects {
@@ -64,12 +67,15 @@ export class CallEffects {
     if (this.#outsideEffects.heldCode.of(op).some((held) => this.#changesGiven(held))) this.#handArguments(op);
   }
 
-  /** A package that has a function of the program may call it with what it is given. */
+  /** A package that has a function of the program may call it with what it is given, or on something that holds it (`this.props.list`). */
   #changesGiven(fn: FunctionId): boolean {
     const summary = this.summaries.get(fn);
     if (summary === undefined) return true;
-    for (const key of summary.effects.keys())
-      if (key % kinds !== Effect.read && this.#values.roots.get(Math.floor(key / kinds)).base === 'param') return true;
+    for (const key of summary.effects.keys()) {
+      const kind = key % kinds;
+      const { base } = this.#values.roots.get(Math.floor(key / kinds));
+      if (kind !== Effect.read && (base === 'param' || (base === 'this' && kind !== Effect.write))) return true;
+    }
     return false;
   }
 
@@ -105,6 +111,7 @@ export class CallEffects {
     const isNew = this.#facts.kind.get(op) === Op.construct;
     const self = isNew ? to : receiver;
     const { roots } = this.#values;
+    let steps = 0;
     for (const [key, effect] of summary.effects) {
       const root = Math.floor(key / kinds);
       const { base, deep, field } = roots.get(root);
@@ -116,6 +123,7 @@ export class CallEffects {
       const isExact = isNamed && argument !== null && !deep && (field === -1 || kind === Effect.write);
       const exact = isExact ? this.#valueOf(root, self, argument) : effect.value;
       const actual = this.#actual(root, self, argument);
+      steps += actual.length;
       for (const mapped of actual) this.#changes.effect(kind, mapped, effect.op, op, exact);
       if (kind === Effect.read) continue;
       if (isExact) this.#changes.changeObject(kind, exact, effect.op, op);
@@ -130,7 +138,9 @@ export class CallEffects {
         [...into].flatMap((target) => this.#actual(target, self, argument)),
       );
       for (const target of into) this.#values.addInner(this.#valueOf(target, self, order), this.#values.selfOf(value));
+      steps += into.size * (1 + this.#values.selfOf(value).length);
     }
+    this.#budget.spend(steps / stepsForWork);
     for (const root of summary.returnsSelf) this.#values.addSelf(to, this.#actual(root, self, argument));
     for (const root of summary.returnsInner) this.#values.addInner(to, this.#actual(root, self, argument));
   }

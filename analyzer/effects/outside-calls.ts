@@ -119,11 +119,12 @@ export class OutsideEffects {
     return isItself ? this.#facts.a.get(op) : receiver;
   }
 
-  /** What is called, or whose method is, holds state that no variable shows. */
+  /** What is called, or whose method is, or what is given, holds state that no variable shows. */
   #usesHidden(op: OpId, receiver: ValueId): boolean {
     return (
       this.#origins.calleeTokens(op).some((id) => this.#hidden.holds(id)) ||
-      this.#origins.tokensOf(receiver).some((id) => this.#hidden.holds(id))
+      this.#origins.tokensOf(receiver).some((id) => this.#hidden.holds(id)) ||
+      this.#hidden.isGiven(op)
     );
   }
 
@@ -259,6 +260,10 @@ export class OutsideEffects {
       case 'bound':
       case 'promisified':
         return this.#values.copy(args[ref.index] ?? NOTHING, to);
+      case 'unknown':
+        // It may be made around what was given: `point(list).geometry.coordinates`.
+        for (const arg of args) this.#values.addSelf(to, this.#values.contentsOf(arg));
+        return;
       case 'contents':
         return this.#values.addSelf(to, this.#values.contentsOf(receiver));
       case 'copy':

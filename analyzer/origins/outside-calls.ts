@@ -39,7 +39,16 @@ export class OutsideCalls {
     this.#tokens = flow.tokens;
   }
 
-  callExternal(shape: Shape, site: number, view: CallView): void {
+  /** What is called by itself is what its model calls `this`: `$('h1')`. */
+  #onItself({ type }: Shape, view: CallView): CallView {
+    const isItself = type !== null && view.receiver === NOTHING && view.op >= 0;
+    return isItself && this.#facts.kind.get(view.op) === Op.call
+      ? { ...view, receiver: this.#facts.a.get(view.op) }
+      : view;
+  }
+
+  callExternal(shape: Shape, site: number, from: CallView): void {
+    const view = this.#onItself(shape, from);
     if (shape.typeName === 'Resolver' && site >= 0) {
       // `resolve(value)` of `new Promise((resolve) => …)`: what the promise gives.
       this.#flow.use(view.args[0] ?? NOTHING, {

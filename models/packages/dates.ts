@@ -32,11 +32,41 @@ export const moment = {
         ...pure(`diff format from to get isAfter isBefore isBetween isSame isSameOrAfter isSameOrBefore isValid
           invalidAt toArray toObject toDate toISOString inspect toJSON toString unix valueOf isLeapYear daysInMonth
           weeksInYear isoWeeksInYear hasAlignedHourOffset isDST isLocal isUtcOffset isUtc isUTC zoneAbbr zoneName
-          creationData parsingFlags localeData`),
+          creationData parsingFlags`),
+        ...calls('localeData', { shared: true }),
         ...calls('fromNow toNow calendar', { does: ['clock'] }),
       },
     },
     Duration: { members: chained('add subtract locale', { keeps: [] }), others: { returns: 'fresh' } },
+  },
+} satisfies PackageModel;
+
+const ZONED: Call = { returns: 'moment-timezone.Moment', does: ['clock'] };
+
+export const momentTimezone = {
+  name: 'moment-timezone',
+  settingsOf: 'moment',
+  module: {
+    call: ZONED,
+    members: {
+      ...moment.module.members,
+      ...calls('utc parseZone', ZONED),
+      ...pure('unix min max invalid', 'moment-timezone.Moment'),
+      tz: {
+        call: ZONED,
+        members: {
+          ...pure('guess names countries zonesForCountry'),
+          ...configures('setDefault add link load'),
+          zone: { call: { returns: 'fresh', shared: true } },
+        },
+      },
+    },
+  },
+  types: {
+    Moment: {
+      extends: 'moment.Moment',
+      members: { ...chained('tz', { keeps: [] }), ...pure('clone', 'moment-timezone.Moment') },
+    },
   },
 } satisfies PackageModel;
 

@@ -2,7 +2,9 @@
 import type { PackageModel } from '../types.js';
 import { async } from './async.js';
 import { argon2, bcrypt, bcryptjs, jsonwebtoken } from './auth.js';
+import { binaryModels } from './binary.js';
 import { lruCache, memoryCache, nodeCache } from './caches.js';
+import { chartModels } from './charts.js';
 import {
   axios,
   crossFetch,
@@ -14,8 +16,9 @@ import {
   request,
   superagent,
 } from './clients.js';
+import { compilerModels } from './compilers.js';
 import { connect, router } from './connect.js';
-import { dateFns, dayjs, dayjsPlugins, luxon, moment } from './dates.js';
+import { dateFns, dayjs, dayjsPlugins, luxon, moment, momentTimezone } from './dates.js';
 import { express } from './express.js';
 import {
   busboy,
@@ -38,10 +41,15 @@ import { koa, koaRouter, koaRouterScoped } from './koa.js';
 import { lodash, underscore } from './lodash.js';
 import { bunyan, debug, dotenv, pino, promClient, winston } from './logging.js';
 import { knex, sequelize } from './mappers.js';
+import { markupModels } from './markup.js';
 import { middlewares } from './middleware.js';
 import { mongodb, mongoose } from './mongo.js';
+import { numberModels } from './numbers.js';
 import { bluebird, expressAsyncErrors, expressAsyncHandler, pLimit, pMap, q } from './promises.js';
 import { ioredis, redis } from './redis.js';
+import { renderingModels } from './rendering.js';
+import { searchModels } from './search.js';
+import { securityModels } from './security.js';
 import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
 import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
@@ -50,7 +58,7 @@ import { storeModels } from './stores.js';
 import { ejs, handlebars, markdownIt, marked, mustache, nunjucks, pug } from './templates.js';
 import { textModels } from './text.js';
 import { ajv, expressValidator, joi, joiScoped, validator, yup, zod, zodPaths } from './validation.js';
-
+import { valueModels } from './values.js';
 export const packageModels: readonly PackageModel[] = [
   async,
   jsonwebtoken,
@@ -80,6 +88,7 @@ export const packageModels: readonly PackageModel[] = [
   connect,
   router,
   moment,
+  momentTimezone,
   dayjs,
   ...dayjsPlugins,
   luxon,
@@ -156,4 +165,13 @@ export const packageModels: readonly PackageModel[] = [
   ajv,
   validator,
   expressValidator,
+  ...renderingModels,
+  ...markupModels,
+  ...compilerModels,
+  ...numberModels,
+  ...binaryModels,
+  ...searchModels,
+  ...chartModels,
+  ...securityModels,
+  ...valueModels,
 ];

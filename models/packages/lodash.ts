@@ -57,6 +57,8 @@ const COMMON: Members = {
   times: { call: { ruptures: [sync(1, ['fresh'])], returns: 'results 1' } },
   tap: { call: { ruptures: [sync(1, ['argument 0'])], returns: 'argument 0' } },
   constant: { call: { returns: 'unknown' } },
+  template: { call: { returns: 'lodash.Template', keeps: [-1] } },
+  chain: { call: { returns: 'lodash.Wrapper', keeps: [0] } },
   ...values('VERSION templateSettings'),
 };
 
@@ -141,9 +143,11 @@ const WRAPPED: Call = { returns: 'this', keeps: [-1] };
 
 export const lodash = {
   name: 'lodash',
-  module: { members: { ...LODASH, chain: { call: { returns: 'lodash.Wrapper', keeps: [0] } } } },
+  module: { members: LODASH },
   memberPaths: true,
   types: {
+    // Code that was made of a text.
+    Template: { call: { returns: 'fresh' }, members: {} },
     Wrapper: {
       members: {
         ...each(

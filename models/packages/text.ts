@@ -104,7 +104,27 @@ const parsers: readonly PackageModel[] = [
     others: fresh,
   }),
   one('js-yaml', { members: pure('load loadAll dump safeLoad safeDump') }),
-  one('yaml', { members: pure('parse stringify') }),
+  {
+    name: 'yaml',
+    module: withDefault({
+      members: {
+        ...pure('parse stringify'),
+        ...each('parseDocument', { call: { returns: 'yaml.Document' } }),
+        ...each('Document', { construct: { returns: 'yaml.Document', keeps: [-1] } }),
+      },
+    }),
+    types: {
+      Document: {
+        identity: true,
+        members: {
+          ...chained('add addIn set setIn delete deleteIn setSchema', { returns: 'fresh' }),
+          ...pure('has hasIn toString'),
+          ...pure('get getIn toJS toJSON', 'unknown | contents'),
+          ...pure('clone createNode', 'unknown'),
+        },
+      },
+    },
+  },
   {
     name: 'xml2js',
     module: {
