@@ -69,6 +69,8 @@ export const FunctionFlag = {
   inObject: 512,
   /** gives something new that holds what it is given: analysed once per call that gives it objects (wrap(user)) */
   factory: 1024,
+  /** all that it does with `arguments` is `fn.apply(this, arguments)` */
+  passesArgumentsOn: 2048,
 } as const;
 
 export type AwaitForm =

@@ -1,10 +1,11 @@
 /**
  * Reads:   source text and what kind of module Node takes it for.
- * Gives:   syntax tree with offsets, and the kind that it turned out to be.
+ * Gives:   syntax tree with offsets, in which async functions that were compiled are async again, and the kind that it turned out to be.
  * Throws:  ParseFailure with the parser's message and offset.
  */
 import type * as es from 'estree';
 import { parse as parseText } from '../syntax/parser.js';
+import { restoreAsync } from './restore-async.js';
 
 export type SourceKind = 'commonjs' | 'module';
 
@@ -42,7 +43,9 @@ function looksLikeModule(text: string): boolean {
 
 function parseAs(text: string, kind: SourceKind): Parsed {
   try {
-    return { tree: parseText(text, kind), kind };
+    const tree = parseText(text, kind);
+    restoreAsync(tree, text);
+    return { tree, kind };
   } catch (error) {
     throw toFailure(error);
   }

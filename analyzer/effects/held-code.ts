@@ -175,8 +175,17 @@ export class HeldCode {
       if (fn !== null && this.#mayCall(fn)) found.add(fn);
       if (depth === 0) continue;
       const { kind } = this.#origins.tokens.get(id);
+      if (kind === 'function') this.#lookAtClass(id, depth, visit);
       if (kind === 'external') visit({ kind: 'held', id });
       if (kind === 'object') visit({ kind: 'within', id, depth: depth - 1 });
+    }
+  }
+
+  /** Who has a class may make instances, and call what these have. */
+  #lookAtClass(id: TokenId, depth: number, visit: (next: Place) => void): void {
+    for (const [atom, value] of this.#origins.tokens.knownProperties(id) ?? []) {
+      if (this.#facts.atomName(atom) === 'prototype') visit({ kind: 'methods', proto: value, depth });
+      else visit({ kind: 'value', value, depth: depth - 1 });
     }
   }
 
