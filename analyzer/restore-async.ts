@@ -3,6 +3,7 @@
  * `tsc --init` asks for, esbuild, Babel and swc.
  *
  *     return __awaiter(this, void 0, void 0, function* () { const user = yield find(id); … });
+ *     return __awaiter(this, void 0, void 0, function () { return __generator(this, function (_a) { switch (_a.label) { … } }); });
  *
  * Reads:   a tree, and its text.
  * Gives:   the same tree, in which these are async functions again. Taken as any code, the helper would be one function that
@@ -10,6 +11,7 @@
  */
 import type * as es from 'estree';
 import type { Offsets } from '../syntax/parser.js';
+import { restoreSteps } from './restore-steps.js';
 
 /** Its text is that of a generator, so it is not cut: what was copied out of it would not be async. */
 export interface RestoredFunction extends es.FunctionExpression {
@@ -43,26 +45,46 @@ export function restoreAsync(tree: es.Program, text: string): void {
     [...helpers].filter(([name, { made }]) => text.includes(name) && made.test(text)).map(([name]) => name),
   );
   if (used.size === 0) return;
+  let free = '_sent';
+  while (text.includes(free)) free += '_';
   const waiting: object[] = [tree];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (isNode(value) && value.type === 'CallExpression') restoreCall(value, used);
+    if (isNode(value) && value.type === 'CallExpression') restoreCall(value, used, free);
     for (const below of Object.values(value)) if (typeof below === 'object' && below !== null) waiting.push(below);
   }
 }
 
-function restoreCall(call: es.SimpleCallExpression, used: ReadonlySet<string>): void {
+function restoreCall(call: es.SimpleCallExpression, used: ReadonlySet<string>, free: string): void {
   const name = helperName(call.callee);
   const known = name === null || !used.has(name) ? undefined : helpers.get(name);
   const last = call.arguments.at(-1);
-  if (known === undefined || last?.type !== 'FunctionExpression' || !last.generator || last.async) return;
+  if (known === undefined || last?.type !== 'FunctionExpression' || last.async) return;
   const given = known.helper === 'run' ? listGiven(call) : [];
   if ((known.helper === 'wrap' && call.arguments.length !== 1) || given === null) return;
-  const yields = listYields(last.body);
-  if (yields === null) return;
-  for (const each of yields) Object.assign(each, { type: 'AwaitExpression', delegate: undefined });
-  const restored: RestoredFunction = Object.assign(last, { async: true, generator: false, isRestored: true as const });
-  if (known.helper === 'wrap') replace(call, restored);
-  else callWith(call, restored, given);
+  if (last.generator) {
+    const yields = listYields(last.body);
+    if (yields === null) return;
+    for (const each of yields) Object.assign(each, { type: 'AwaitExpression', delegate: undefined });
+    const restored = asAsync(last);
+    if (known.helper === 'wrap') replace(call, restored);
+    else callWith(call, restored, given);
+  } else if (known.helper === 'run' && runsSteps(last, free)) callWith(call, last, given);
+}
+
+function asAsync(node: es.FunctionExpression): RestoredFunction {
+  return Object.assign(node, { async: true, generator: false, isRestored: true as const });
+}
+
+/** A function that declares variables, and gives a generator of steps that use them. */
+function runsSteps(around: es.FunctionExpression, free: string): boolean {
+  const last = around.body.body.at(-1);
+  const made = last?.type === 'ReturnStatement' ? last.argument : null;
+  if (made?.type !== 'CallExpression' || helperName(made.callee) !== '__generator') return false;
+  const [self, steps, ...others] = made.arguments;
+  if (self?.type !== 'ThisExpression' || steps?.type !== 'FunctionExpression' || others.length > 0) return false;
+  if (!restoreSteps(steps, free)) return false;
+  callWith(made as es.SimpleCallExpression, asAsync(steps), [self]);
+  return true;
 }
 
 /** The call becomes the function. */
@@ -73,7 +95,7 @@ function replace(call: es.SimpleCallExpression, restored: RestoredFunction): voi
 /** `(async function () { … }).call(this)` */
 function callWith(
   call: es.SimpleCallExpression,
-  restored: RestoredFunction,
+  restored: es.FunctionExpression,
   given: es.SimpleCallExpression['arguments'],
 ): void {
   const { start, end } = restored as unknown as Offsets;
