@@ -11,6 +11,7 @@
  */
 import type * as es from 'estree';
 import type { Offsets } from '../syntax/parser.js';
+import { emptyUnused, isNode, nodesIn } from './restore-helpers.js';
 import { restoreSteps } from './restore-steps.js';
 
 /** Its text is that of a generator, so it is not cut: what was copied out of it would not be async. */
@@ -47,41 +48,8 @@ export function restoreAsync(tree: es.Program, text: string): void {
   if (used.size === 0) return;
   let free = '_sent';
   while (text.includes(free)) free += '_';
-  const waiting: object[] = [tree];
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (isNode(value) && value.type === 'CallExpression') restoreCall(value, used, free);
-    for (const below of Object.values(value)) if (typeof below === 'object' && below !== null) waiting.push(below);
-  }
+  for (const node of nodesIn(tree)) if (node.type === 'CallExpression') restoreCall(node, used, free);
   for (const name of [...used, '__generator', 'asyncGeneratorStep']) if (text.includes(name)) emptyUnused(tree, name);
-}
-
-/** What nobody calls any more: as it stands there it would be taken for code that anybody may run. */
-function emptyUnused(tree: es.Program, name: string): void {
-  const made: es.Function[] = [];
-  let others = 0;
-  const waiting: object[] = [tree];
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (isNode(value)) {
-      if (value.type === 'Identifier' && value.name === name) others += 1;
-      const fn = madeAs(value, name);
-      if (fn !== null) {
-        made.push(fn);
-        // Its own name, and the one in `this && this.__awaiter`.
-        others -= value.type === 'VariableDeclarator' && value.init?.type === 'LogicalExpression' ? 2 : 1;
-      }
-    }
-    for (const below of Object.values(value)) if (typeof below === 'object' && below !== null) waiting.push(below);
-  }
-  if (others > 0) return;
-  for (const { body } of made) if (body.type === 'BlockStatement') body.body = [];
-}
-
-/** The function that a declaration of the helper declares. */
-function madeAs(node: es.Node, name: string): es.Function | null {
-  if (node.type === 'FunctionDeclaration') return node.id?.name === name ? node : null;
-  if (node.type !== 'VariableDeclarator' || node.id.type !== 'Identifier' || node.id.name !== name) return null;
-  const init = node.init?.type === 'LogicalExpression' ? node.init.right : node.init;
-  return init?.type === 'FunctionExpression' || init?.type === 'ArrowFunctionExpression' ? init : null;
 }
 
 function restoreCall(call: es.SimpleCallExpression, used: ReadonlySet<string>, free: string): void {
@@ -179,8 +147,4 @@ function listYields(body: es.BlockStatement): es.YieldExpression[] | null {
     for (const below of Object.values(value)) if (typeof below === 'object' && below !== null) waiting.push(below);
   }
   return found;
-}
-
-function isNode(value: object): value is es.Node {
-  return 'type' in value && typeof value.type === 'string';
 }

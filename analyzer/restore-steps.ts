@@ -12,7 +12,7 @@
  * Gives:   the same function as an async one, which goes through its steps in a loop: in whatever order, it does what they do.
  */
 import type * as es from 'estree';
-import type { Offsets } from '../syntax/parser.js';
+import { at, become, identifier, isNode, nodesIn } from './restore-helpers.js';
 
 type Steps = es.FunctionExpression;
 
@@ -147,23 +147,8 @@ function assign(node: es.Node, left: es.Identifier, right: es.Expression): es.Ex
   return at(node, { type: 'ExpressionStatement', expression });
 }
 
-function identifier(node: es.Node, name: string): es.Identifier {
-  return at(node, { type: 'Identifier', name });
-}
-
 function empty(node: es.Node): es.EmptyStatement {
   return at(node, { type: 'EmptyStatement' });
-}
-
-/** A node that stands where another one does. */
-function at<Made extends es.Node>(node: es.Node, made: Made): Made {
-  const { start, end } = node as unknown as Offsets;
-  return { ...made, start, end };
-}
-
-function become(node: es.Node, other: es.Node): void {
-  for (const key of Object.keys(node)) delete (node as unknown as Record<string, unknown>)[key];
-  Object.assign(node, other);
 }
 
 function isBookkeeping(node: es.Node, state: string | null): boolean {
@@ -186,16 +171,4 @@ function isFunction(node: es.Node): boolean {
 function mentions(node: es.Node, name: string): boolean {
   for (const inner of nodesIn(node)) if (inner.type === 'Identifier' && inner.name === name) return true;
   return false;
-}
-
-function* nodesIn(node: es.Node): Generator<es.Node> {
-  const waiting: object[] = [node];
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (isNode(value)) yield value;
-    for (const below of Object.values(value)) if (typeof below === 'object' && below !== null) waiting.push(below);
-  }
-}
-
-function isNode(value: object): value is es.Node {
-  return 'type' in value && typeof value.type === 'string';
 }
