@@ -139,13 +139,14 @@ const mutated = where(
 const kept = where('the index of an argument, or -1 for all', isCountOrAll);
 
 const SHORT_REFS = ['fresh', 'this', 'contents', 'copy', 'iterator', 'unknown'];
+const WITHOUT = / without \d+$/;
 const ARGUMENT_REF = /^(?:argument|contents|result|results|bound argument|promisified argument) \d+$|^copy (?:-1|\d+)$/;
 const TYPE_REF = /^@?[\w$./-]+$/;
 
 /** A short word, something about an argument (`result 0`), a type (`Promise`, `express.Response`), or some with `|`. */
 const valueRef: Check = (value, spot) => {
   if (typeof value !== 'string') return expectedRef(value, null, spot);
-  for (const part of value.split('|').map((text) => text.trim())) {
+  for (const part of value.split('|').map((text) => text.trim().replace(WITHOUT, ''))) {
     if (SHORT_REFS.includes(part) || ARGUMENT_REF.test(part)) continue;
     // Types begin with a capital or have a dot: what does not is a short word with a slip in it.
     const near = /[.A-Z]/.test(part) ? null : nearestWord(part, SHORT_REFS);

@@ -36,11 +36,13 @@ export function markWrappers(facts: Facts): void {
   const kinds = facts.kind.entries();
   for (let op = 0; op < kinds.length; op++) {
     const kind = kinds[op];
-    if (kind === Op.construct) madeAnew.add(facts.b.get(op));
+    if (kind === Op.construct || (kind === Op.method && GIVES_NEW.test(facts.atomName(facts.c.get(op)))))
+      madeAnew.add(facts.b.get(op));
     else if (kind === Op.call) markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op))))
       markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.write) markStateWritten(facts, op);
+    markTaker(facts, op, kind as number);
   }
   markFactories(facts, madeAnew);
   const used = objectsUsedInside(facts);
@@ -50,29 +52,36 @@ export function markWrappers(facts: Facts): void {
   }
 }
 
-/** Functions that give a new object, or a closure that changes what they were given. */
+/** Methods of the language that give a new object, or what they were given to fill. */
+const GIVES_NEW =
+  /^(reduce|reduceRight|map|filter|flatMap|sort|concat|slice|assign|create|from|fromEntries|entries|keys|values)$/;
+
+/** Functions that give a new object, or a closure over what they were given. */
 function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
   const objects = new Set(madeAnew);
-  const changers = new Set<ValueId>();
+  const closures = new Set<ValueId>();
   const kinds = facts.kind.entries();
   for (let op = 0; op < kinds.length; op++) {
     const kind = kinds[op];
     if (kind === Op.copy && madeAnew.has(facts.a.get(op))) objects.add(facts.b.get(op));
-    if (kind !== Op.store || facts.d.get(op) === 1) continue;
+    if (kind !== Op.read) continue;
     const variable = facts.variables.get(facts.a.get(op));
-    if (variable?.kind !== VariableKind.parameter || variable.owner === facts.owner.get(op)) continue;
-    changers.add(facts.fn(facts.owner.get(op)).self);
+    if (variable?.kind !== VariableKind.parameter || variable.owner < 0) continue;
+    for (let at = facts.owner.get(op); at !== variable.owner && at !== -1; at = facts.fn(at).parent)
+      closures.add(facts.fn(at).self);
   }
   for (let op = 0; op < kinds.length; op++) {
     if (kinds[op] !== Op.return) continue;
     const value = facts.a.get(op);
-    if (objects.has(value) || changers.has(value)) markFactory(facts, facts.fn(facts.owner.get(op)));
+    const fn = facts.fn(facts.owner.get(op));
+    if (objects.has(value)) markFactory(facts, fn, FunctionFlag.factory);
+    else if (closures.has(value)) markFactory(facts, fn, FunctionFlag.holder);
   }
 }
 
-function markFactory(facts: Facts, fn: FunctionFact): void {
+function markFactory(facts: Facts, fn: FunctionFact, flag: number): void {
   const isPlain = (fn.flags & (FunctionFlag.generator | FunctionFlag.async)) === 0;
-  if (isPlain && fn.parent !== -1 && fn.params.length > 0 && !hasRests(facts, fn)) fn.flags |= FunctionFlag.factory;
+  if (isPlain && fn.parent !== -1 && !hasRests(facts, fn)) fn.flags |= flag;
 }
 
 /** The rests of async functions are parts of the program, of which there should not be several. */
@@ -98,6 +107,23 @@ export function mayChangeGiven(facts: Facts, fn: FunctionFact): boolean {
 
 function isIndirect(name: string): boolean {
   return name === 'call' || name === 'apply';
+}
+
+/** A function that does something with a parameter as only functions, or lists of them, are for: what it runs then is another thing for each call. */
+function markTaker(facts: Facts, op: OpId, kind: number): void {
+  if (kind === Op.call || kind === Op.construct || kind === Op.method || kind === Op.copy || kind === Op.load)
+    markParameterTaken(facts, facts.a.get(op));
+  if (kind !== Op.call && kind !== Op.construct && kind !== Op.method) return;
+  const call = facts.d.get(op);
+  for (let index = 0; index < facts.callCount.get(call); index++)
+    markParameterTaken(facts, facts.argument(call, index));
+}
+
+function markParameterTaken(facts: Facts, value: ValueId): void {
+  const variable = facts.variables.get(value);
+  if (variable?.kind !== VariableKind.parameter || variable.owner < 0) return;
+  const fn = facts.fn(variable.owner);
+  if (fn.parent !== -1) fn.flags |= FunctionFlag.taker;
 }
 
 function markParameterCalled(facts: Facts, callee: ValueId, op: OpId): void {

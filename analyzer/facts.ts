@@ -67,10 +67,14 @@ export const FunctionFlag = {
   method: 256,
   /** a method of an object literal */
   inObject: 512,
-  /** gives something new that holds what it is given: analysed once per call that gives it objects (wrap(user)) */
+  /** gives something new: analysed once per call (makeList()) */
   factory: 1024,
+  /** calls what it is given, or hands it on: analysed once per call that gives it a function (each(list, fn)) */
+  taker: 2048,
+  /** gives a function that holds what it is given: analysed once per call that gives it objects (validate(schema)) */
+  holder: 4096,
   /** all that it does with `arguments` is `fn.apply(this, arguments)` */
-  passesArgumentsOn: 2048,
+  passesArgumentsOn: 8192,
 } as const;
 
 export type AwaitForm =

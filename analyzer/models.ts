@@ -19,7 +19,10 @@ export interface Shape {
   readonly type: TypeModel | null;
 }
 
-export type Ref =
+/** `without`: only where the call has no argument of that index. */
+export type Ref = RefOf & { readonly without?: number };
+
+type RefOf =
   | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
   | {
       readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified';
@@ -296,9 +299,11 @@ export class Models {
   }
 
   #findCall(shape: Shape, isNew: boolean): Call | null {
-    const key = isNew ? 'construct' : 'call';
-    if (shape.member !== null) return shape.member[key] ?? null;
-    return this.typeThat(shape, (type) => type[key] !== undefined)?.[key] ?? null;
+    // `super()`, `EventEmitter.call(this)`: what a constructor does is the same for an object that is there already.
+    const callOf = (of: Member | TypeModel): Call | undefined => (isNew ? of.construct : (of.call ?? of.construct));
+    if (shape.member !== null) return callOf(shape.member) ?? null;
+    const type = this.typeThat(shape, (each) => callOf(each) !== undefined);
+    return type === null ? null : (callOf(type) ?? null);
   }
 
   isUnknown(shape: Shape): boolean {
@@ -361,7 +366,12 @@ export class Models {
   }
 }
 
-function parseRef(text: string): Ref {
+function parseRef(whole: string): Ref {
+  const [text = '', without] = whole.split(' without ');
+  return without === undefined ? parsePlainRef(text) : { ...parsePlainRef(text), without: Number(without) };
+}
+
+function parsePlainRef(text: string): RefOf {
   const [word, number] = [text.replace(/ -?\d+$/, ''), Number(/-?\d+$/.exec(text)?.[0] ?? Number.NaN)];
   switch (word) {
     case 'fresh':

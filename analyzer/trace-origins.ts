@@ -115,7 +115,7 @@ class Solver {
     const fields = new LiveFields(flow, found);
     const properties = new Properties(flow, found, fields);
     const givenValues = new GivenValues(flow, properties);
-    const outsideCalls = new OutsideCalls(flow, found, seeds, givenValues);
+    const outsideCalls = new OutsideCalls(flow, found, seeds, properties, givenValues);
     const contexts = new Contexts(flow, seeds, precision);
     const live = new LiveCopies(flow, found, seeds, fields);
     seeds.connect((fn) => live.takeOver(fn));
@@ -185,6 +185,8 @@ class Solver {
         return this.#seeds.passGuard(token, use);
       case 'inherit':
         return this.#outsideCalls.inherit(token, use.to);
+      case 'derive':
+        return this.#properties.derive(token, use.from);
       case 'pass':
         return this.#givenValues.pass(token, use.to);
       case 'throw':

@@ -24,7 +24,7 @@ import { mergeCalls } from './merge-calls.js';
 import type { Call, PackageModel, TypeModel } from './types.js';
 
 const ELEMENT = ['contents', 'fresh', 'this'] as const;
-const FOLDED = 'argument 1 | result 0 | contents';
+const FOLDED = 'argument 1 | result 0 | contents without 1';
 const folding: Call = {
   ruptures: [sync(0, [FOLDED, 'contents', 'fresh', 'this'])],
   returns: FOLDED,

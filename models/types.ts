@@ -48,6 +48,8 @@ export type ValueRef =
   | `bound argument ${number}`
   /** a function that calls argument n, a function with a callback as last argument, and gives a promise instead */
   | `promisified argument ${number}`
+  /** one of these, only where the call has no argument n (`list.reduce(fn)`): `contents without 1` */
+  | `${string} without ${number}`
   /** one of these, or some of these in one container: `this | result 0` */
   | `${string} | ${string}`
   /** nothing is known of it */

@@ -17,7 +17,7 @@ export type CellOrigin =
   /** Made anew in each flow: locals and parameters of callbacks. */
   | 'flow';
 
-export type CellChange = 'nothing' | 'itself' | 'within';
+export type CellChange = 'nothing' | 'itself' | 'some' | 'within';
 
 export interface CellFacts {
   readonly name: string;
@@ -42,7 +42,7 @@ export interface CellFacts {
 
 const origins = ['outside', 'startup', 'flow'] as const;
 const requests = [null, 'request', 'reply'] as const;
-const changes = ['nothing', 'itself', 'within'] as const;
+const changes = ['nothing', 'itself', 'some', 'within'] as const;
 
 /** Flags of a cell: two bits each for where it comes from, whose it is, and what is changed; then one each. */
 const REQUEST = 2;
@@ -135,7 +135,7 @@ export class Cell implements CellFacts, Group {
     return this.#context.startUp;
   }
 
-  /** What is changed: the object that it holds, or anything that can be reached through it. */
+  /** What is changed: the object that it holds, some that `ChangedObjects` knows, or anything that can be reached through it. */
   get changed(): CellChange {
     return changes[(this.#flags >> CHANGED) & 3] as CellChange;
   }

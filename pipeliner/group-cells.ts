@@ -5,11 +5,13 @@
 import type { Pipeline } from '../analyzer/index.js';
 import type { TokenId } from '../analyzer/tokens.js';
 import type { Cell, Group, State } from './cells.js';
+import type { ChangedObjects } from './changed-objects.js';
 import type { Reach } from './reach.js';
 
 export interface Grouping {
   readonly pipeline: Pipeline;
   readonly reach: Reach;
+  readonly changed: ChangedObjects;
   readonly cells: readonly Cell[];
   /** For fields of `this`: the object that they are fields of. */
   readonly fieldOwners: ReadonlyMap<Cell, TokenId>;
@@ -71,13 +73,13 @@ class DisjointCells {
 }
 
 /** Two names for one object that changes are one piece of state. */
-function uniteAliases({ pipeline, reach, cells }: Grouping, sets: DisjointCells): void {
+function uniteAliases({ pipeline, reach, changed: objects, cells }: Grouping, sets: DisjointCells): void {
   const changed = new Map<TokenId, Map<TokenId, Cell>>();
   const candidates = cells.filter((cell) => cell.tokens.length > 0 && cell.request === null && !cell.isLocal);
   for (const cell of candidates) {
     // What start-up alone changes is the same for all that come later.
     if (cell.changed === 'nothing' || (cell.origin === 'startup' && !cell.isChangedBehindStartUp)) continue;
-    for (const { token, within } of reach.from(cell.tokens, cell.changed === 'within')) {
+    for (const { token, within } of objects.of(cell)) {
       const holders = changed.get(token);
       if (holders === undefined) changed.set(token, new Map([[within, cell]]));
       else if (!holders.has(within)) holders.set(within, cell);

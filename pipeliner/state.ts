@@ -14,6 +14,7 @@ import { Effect } from '../analyzer/summarise-effects.js';
 import type { TokenId } from '../analyzer/tokens.js';
 import { CellTable } from './cell-table.js';
 import { type Cell, mostPlaces, type State, Use, type UseKind } from './cells.js';
+import { ChangedObjects } from './changed-objects.js';
 import type { Flows } from './flows.js';
 import { groupCells } from './group-cells.js';
 import { ImplicitCalls } from './implicit-calls.js';
@@ -44,10 +45,13 @@ class Collector {
   readonly #pipeline: Pipeline;
   readonly #cells: CellTable;
   readonly #reach: Reach;
+  readonly #objects: ChangedObjects;
   readonly #lasting: LastingObjects;
   readonly #anywhere: RunsAnywhere[] = [];
   #order = 0;
   readonly #taken = new Map<number, number>();
+  /** By what they hold: values of which the part has changed what is in them. */
+  readonly #takenFrom = new Map<number, Set<readonly TokenId[]>>();
   readonly #timesChanged = new Map<readonly Reached[], Uint8Array>();
   readonly #cellsReached = new Map<readonly Reached[], readonly Cell[]>();
   #part!: Part;
@@ -57,6 +61,7 @@ class Collector {
     this.#pipeline = pipeline;
     this.#lasting = new LastingObjects(pipeline);
     this.#reach = new Reach(pipeline, this.#lasting);
+    this.#objects = new ChangedObjects(pipeline, this.#reach);
     this.#cells = new CellTable(pipeline, flows, this.#lasting);
   }
 
@@ -64,6 +69,7 @@ class Collector {
     this.#part = part;
     this.#order = 0;
     this.#taken.clear();
+    this.#takenFrom.clear();
     this.#timesChanged.clear();
     this.#pipeline.parts.eachEffect(part, (kind, root, fn, op, _at, value) => {
       if (root >= 0) this.#take(kind, root, fn, op, value);
@@ -81,8 +87,8 @@ class Collector {
       if (value !== 0) this.#onObjects(kind, op, value);
       if (id < 0) return;
       const root = effects.roots.get(id);
-      if (root.base === 'variable') this.#onVariable(root.id, root, kind, op, false);
-      else if (root.base === 'this') this.#onReceiver(facts.fn(fnId).receiver, root, kind, op, false);
+      if (root.base === 'variable') this.#onVariable(root.id, root, kind, op, false, value);
+      else if (root.base === 'this') this.#onReceiver(facts.fn(fnId).receiver, root, kind, op, false, value);
     });
   }
 
@@ -93,16 +99,27 @@ class Collector {
     // A few places of the same kind are enough to show; going through all fields of all receivers again is not.
     const key = id * 8 + kind;
     const times = this.#taken.get(key) ?? 0;
-    if (times >= mostPlaces) return;
+    const isNew = kind !== Effect.read && this.#isNew(key, value);
+    if (times >= mostPlaces && !isNew) return;
     this.#taken.set(key, times + 1);
     const own = fnId === this.#part.fn.id;
-    if (roots.isVariable(id)) return this.#onVariable(roots.of(id), roots.get(id), kind, op, own);
+    if (roots.isVariable(id)) return this.#onVariable(roots.of(id), roots.get(id), kind, op, own, value);
     // Parameters and `this` of functions that the part calls have been repeated for what they stand for.
     if (!own || this.#part.kind === 'main') return;
     const root = roots.get(id);
     const fn = this.#part.fn;
-    if (root.base === 'this') this.#onReceiver(fn.receiver, root, kind, op, own);
-    else this.#onVariable(fn.params[root.id] ?? 0, root, kind, op, own);
+    if (root.base === 'this') this.#onReceiver(fn.receiver, root, kind, op, own, value);
+    else this.#onVariable(fn.params[root.id] ?? 0, root, kind, op, own, value);
+  }
+
+  /** Objects that the part has not changed there before. */
+  #isNew(key: number, value: ValueId): boolean {
+    const tokens = this.#pipeline.origins.tokensOf(value);
+    const seen = this.#takenFrom.get(key);
+    if (seen === undefined) this.#takenFrom.set(key, new Set([tokens]));
+    else if (seen.has(tokens)) return false;
+    else seen.add(tokens);
+    return true;
   }
 
   /**
@@ -120,7 +137,7 @@ class Collector {
     const isApart = isAll && this.#isOneOfAKind(cell);
     if (!isApart && !cell.startUp.has(this.#part.id)) return false;
     for (const each of this.#lastingCells(this.#reach.from(held, kind === Effect.hand)))
-      this.#touch(each, kind, op, false, false);
+      this.#touch(each, kind, op, null, false);
     return isApart;
   }
 
@@ -135,7 +152,7 @@ class Collector {
     const cells = this.#lastingCells(reached);
     if (cells.length === 0 || this.#isShownOften(reached, kind)) return;
     if (!this.#pipeline.budget.spend(1 + (cells.length >> 3))) return;
-    for (const cell of cells) this.#touch(cell, kind, op, false, false);
+    for (const cell of cells) this.#touch(cell, kind, op, null, false);
   }
 
   /** The part has done the same to the same objects in a few places already. */
@@ -158,15 +175,16 @@ class Collector {
     return cells;
   }
 
-  #onVariable(value: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
-    if (this.#cells.isReceiver(value)) return this.#onReceiver(value, root, kind, op, own);
+  /** `changed` holds what is changed; 0 where that is not known. */
+  #onVariable(value: ValueId, root: Root, kind: number, op: OpId, own: boolean, changed: ValueId): void {
+    if (this.#cells.isReceiver(value)) return this.#onReceiver(value, root, kind, op, own, changed);
     const cell = this.#cells.ofVariable(value);
     if (cell !== null)
       this.#touch(
         cell,
         kind,
         op,
-        root.deep,
+        root.deep ? changed : null,
         own,
         cell.name === '' ? '' : (this.#pipeline.facts.variables.get(value)?.name ?? cell.name),
       );
@@ -178,7 +196,7 @@ class Collector {
 
   // ------------------------------------------------------------------------------------------------- `this`
 
-  #onReceiver(receiver: ValueId, root: Root, kind: number, op: OpId, own: boolean): void {
+  #onReceiver(receiver: ValueId, root: Root, kind: number, op: OpId, own: boolean, changed: ValueId): void {
     const { origins } = this.#pipeline;
     if (root.field === -1 && (kind === Effect.read || kind === Effect.write)) return;
     let found = false;
@@ -191,17 +209,18 @@ class Collector {
       if (!this.#pipeline.budget.spend(fields.length)) return;
       for (const field of fields) {
         if (field === ANY_PROPERTY && root.field === -1) continue;
-        this.#touch(this.#cells.ofField(id, field, token.fn), kind, op, root.deep, own);
+        this.#touch(this.#cells.ofField(id, field, token.fn), kind, op, root.deep ? changed : null, own);
       }
     }
     if (found || root.field === -1) return;
     const cell = this.#cells.fieldOf(receiver, root.field);
-    this.#touch(cell, kind, op, root.deep, own);
+    this.#touch(cell, kind, op, root.deep ? changed : null, own);
   }
 
   // ------------------------------------------------------------------------------------------------ touches
 
-  #touch(cell: Cell, kind: number, op: OpId, deep: boolean, own: boolean, name = cell.name): void {
+  /** `within` holds what is touched within the cell, null where that is what the cell itself holds. */
+  #touch(cell: Cell, kind: number, op: OpId, within: ValueId | null, own: boolean, name = cell.name): void {
     const outsiders = this.#pipeline.parts.outsiders.id;
     // What runs in a flow is that flow's; and what start-up code hands to code that nobody knows, that may change later.
     if (this.#part.id === outsiders && cell.origin === 'flow') return;
@@ -210,8 +229,9 @@ class Collector {
     // A package has itself in hands anyway.
     if (this.#part.id === 0 && kind === Effect.hand && this.#isPackage(cell)) return;
     const part = this.#part.id === 0 && kind === Effect.hand ? outsiders : this.#part.id;
-    const use = useOf(kind, deep);
-    if (kind === Effect.hand || (kind !== Effect.read && deep)) cell.changed = 'within';
+    const use = useOf(kind, within !== null);
+    if (kind === Effect.hand) cell.changed = 'within';
+    else if (kind !== Effect.read && within !== null) this.#objects.note(cell, within);
     else if (kind === Effect.mutate && cell.changed === 'nothing') cell.changed = 'itself';
     const touch = cell.touchOf(part);
     if (touch === undefined) {
@@ -239,7 +259,7 @@ class Collector {
     this.#part = this.#pipeline.parts.outsiders;
     const isChanged = (variable: ValueId): boolean => this.#cells.known(variable)?.isChangedLater === true;
     const calls = new ImplicitCalls(this.#pipeline, (id) => this.#lasting.has(id), isChanged);
-    for (const { token, op } of calls.uses()) this.#touch(this.#cells.ofObject(token), Effect.mutate, op, false, false);
+    for (const { token, op } of calls.uses()) this.#touch(this.#cells.ofObject(token), Effect.mutate, op, null, false);
     for (const each of findRunsAnywhere(this.#pipeline)) if (calls.isUnsettled(each.fn)) this.#anywhere.push(each);
   }
 
@@ -251,8 +271,7 @@ class Collector {
     for (const [token, cell] of this.#cells.objects) if (cell.someTouch(({ part }) => part !== 0)) changing.add(token);
     for (const cell of this.#cells.all) {
       if (cell.origin !== 'startup' || cell.changed === 'nothing' || !cell.isChangedLater) continue;
-      for (const { token } of this.#reach.from(cell.tokens, cell.changed === 'within'))
-        changing.add(this.#lasting.representative(token));
+      for (const { token } of this.#objects.of(cell)) changing.add(this.#lasting.representative(token));
     }
     this.#changing = changing;
     this.#readApps(changing);
@@ -277,7 +296,7 @@ class Collector {
           const before = times.get(tokens) ?? 0;
           if (before >= (tokens.length > manyObjects ? 1 : mostPlaces)) return;
           times.set(tokens, before + 1);
-          for (const cell of cellsOf(tokens)) this.#touch(cell, Effect.read, op, false, false);
+          for (const cell of cellsOf(tokens)) this.#touch(cell, Effect.read, op, null, false);
         });
       }
     }
@@ -314,7 +333,7 @@ class Collector {
           ? (touch.first(Use.reads) ?? touch.first(Use.mutates) ?? 0)
           : touch.places(Use.mutates).find((found) => this.#isCallOf(found, /^render$/));
         if (op === undefined) continue;
-        for (const app of apps) this.#touch(this.#cells.ofObject(app), Effect.read, op, false, false);
+        for (const app of apps) this.#touch(this.#cells.ofObject(app), Effect.read, op, null, false);
       }
     }
   }
@@ -335,7 +354,7 @@ class Collector {
         const part = this.#pipeline.parts.list[touch.part];
         if (op === undefined || part === undefined) continue;
         this.#part = part;
-        for (const token of found) this.#touch(this.#cells.ofObject(token), Effect.read, op, false, false);
+        for (const token of found) this.#touch(this.#cells.ofObject(token), Effect.read, op, null, false);
       }
     }
   }
@@ -366,6 +385,7 @@ class Collector {
     const grouped = groupCells({
       pipeline: this.#pipeline,
       reach: this.#reach,
+      changed: this.#objects,
       cells: this.#cells.all,
       fieldOwners: this.#cells.fieldOwners,
       cellOf: (variable) => this.#cells.known(this.#pipeline.graph.aliases.get(variable) ?? variable),

@@ -28,6 +28,8 @@ export class OutsideEffects {
   readonly #changes: Changes;
   readonly #hidden: HiddenState;
   readonly #handed: HandedFunctions;
+  /** By the function of which they are copies. */
+  #copies: Map<FunctionId, FunctionId[]> | null = null;
   readonly heldCode: HeldCode;
 
   constructor(
@@ -67,17 +69,47 @@ export class OutsideEffects {
         unknown ||= this.#origins.tokens.get(id).kind === 'unknown';
         continue;
       }
+      // Plain data that was put on another object is no function, whatever its name: `Object.assign(this, req.body)`.
+      if (this.#models.isData(shape) && !this.#origins.tokensOf(receiver).includes(id)) {
+        known = true;
+        continue;
+      }
       const model = this.#models.call(shape, isNew);
       if (model === null || this.#changesListed(op, model)) unknown = true;
       else this.#applyModel(op, model, this.#receiverOf(token, shape, op, receiver), to);
       known ||= model !== null;
     }
+    if (!known && !unknown && this.#isOtherwiseKnown(op)) return;
     if (!known || unknown) {
       const byName = methodByName(this.#facts, this.#models, op, this.#origins.tokensOf, this.#origins.tokens);
       if (byName !== null) this.#applyModel(op, byName, receiver, to);
       else this.#callUnknown(op, receiver, to);
     }
     if (this.#values.recording && !(isInside && !unknown)) this.#noteExecuted(op);
+  }
+
+  /** In this copy of the function nothing is there to be called (`this.fallback.t()`, where none was given), in others it is known: who
+   *  gets there without it fails. */
+  #isOtherwiseKnown(op: OpId): boolean {
+    const fn = this.#facts.fn(this.#facts.owner.get(op));
+    const offset = op - fn.opStart;
+    return [fn.origin, ...this.#copiesOf(fn.origin)].some((copy) => {
+      const other = this.#facts.fn(copy).opStart + offset;
+      return other !== op && this.#origins.calleesOf(other).length > 0;
+    });
+  }
+
+  #copiesOf(origin: FunctionId): readonly FunctionId[] {
+    if (this.#copies === null) {
+      this.#copies = new Map();
+      for (const fn of this.#facts.functions) {
+        if (fn.id === fn.origin) continue;
+        const known = this.#copies.get(fn.origin);
+        if (known === undefined) this.#copies.set(fn.origin, [fn.id]);
+        else known.push(fn.id);
+      }
+    }
+    return this.#copies.get(origin) ?? [];
   }
 
   /** What is called by itself is what its model calls `this`: `limit(fn)`. */
@@ -136,7 +168,8 @@ export class OutsideEffects {
     if (model.stateful) this.#changes.effect(Effect.stateful, -1, op, op);
     if (model.does?.includes('process')) this.#changes.effect(Effect.process, -1, op, op);
     if (model.returns === undefined || model.returns === 'fresh') return;
-    for (const ref of this.#models.refs(model.returns)) this.#giveRef(ref, receiver, to, args);
+    for (const ref of this.#models.refs(model.returns))
+      if (!this.#hasArgument(op, ref.without)) this.#giveRef(ref, receiver, to, args);
   }
 
   /** `Object.assign(target, source)`: what the source holds is then held by the target. */
@@ -187,6 +220,13 @@ export class OutsideEffects {
         return token.kind === 'external' && (token.shape.package === '' || token.shape.isOfNode);
       })
     );
+  }
+
+  #hasArgument(op: OpId, index: number | undefined): boolean {
+    if (index === undefined) return false;
+    const spread = this.#facts.callSpread.get(this.#facts.d.get(op));
+    const first = this.#indirectly(op) === null ? 0 : 1;
+    return index < this.#argumentsOf(op).length && (spread < 0 || first + index < spread);
   }
 
   #argumentsOf(op: OpId): readonly ValueId[] {

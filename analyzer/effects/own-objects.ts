@@ -22,10 +22,28 @@ export class OwnObjects {
     return this.#makers.get(variable) === fn.id;
   }
 
+  /** New objects, by the function that makes them; each copy of it makes its own. */
+  #findMade(): Map<ValueId, number> {
+    const made = new Map<ValueId, number>();
+    const byFunction = new Map<number, ValueId[]>();
+    for (const seed of this.#facts.seeds) {
+      if (seed.kind !== 'object' || seed.fn === 0) continue;
+      made.set(seed.value, seed.fn);
+      const known = byFunction.get(seed.fn);
+      if (known === undefined) byFunction.set(seed.fn, [seed.value]);
+      else known.push(seed.value);
+    }
+    for (const { id, origin, valueStart } of this.#facts.functions) {
+      if (id === origin) continue;
+      const delta = valueStart - this.#facts.fn(origin).valueStart;
+      for (const value of byFunction.get(origin) ?? []) made.set(value + delta, id);
+    }
+    return made;
+  }
+
   #findMakers(): Map<ValueId, number> {
     const facts = this.#facts;
-    const made = new Map<ValueId, number>();
-    for (const seed of facts.seeds) if (seed.kind === 'object' && seed.fn !== 0) made.set(seed.value, seed.fn);
+    const made = this.#findMade();
     const makers = new Map<ValueId, number>();
     for (let op = 0; op < facts.kind.length; op++) {
       if (facts.kind.get(op) !== Op.copy) continue;

@@ -187,8 +187,9 @@ function lowerArguments(context: LoweringContext, nodes: readonly es.Node[], cal
   let spread = -1;
   const args: { value: ValueId; start: number; end: number }[] = [];
   for (const [index, node] of nodes.entries()) {
-    if (node.type === 'SpreadElement' && spread === -1) spread = index;
     let value = lowerExpression(context, node);
+    if (node.type === 'SpreadElement' && spread === -1) spread = index;
+    else if (node.type === 'SpreadElement') value = context.items(value, offset(node));
     if (value === NOTHING) {
       const text = constantString(context, node);
       if (text !== null && text.length < 200) {

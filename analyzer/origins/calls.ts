@@ -21,7 +21,7 @@ import {
 } from '../facts.js';
 import type { Models } from '../models.js';
 import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
-import { type Contexts, isFactory } from './contexts.js';
+import { type Contexts, isHolder } from './contexts.js';
 import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
 import type { LiveCopies } from './live-copies.js';
@@ -259,11 +259,11 @@ export class Calls {
     return found;
   }
 
-  /** Whether a factory is given objects shows only when they arrive. */
+  /** Whether what it gives will hold objects shows only when they arrive. */
   #awaitGiven(id: TokenId, called: FunctionId, view: CallView): boolean {
     const fn = this.#facts.fn(called);
     if (!this.#contexts.areAllCallsTold) return false;
-    if (view.awaited === true || view.op < 0 || !isFactory(fn) || this.#contexts.isGivenAny(view)) return false;
+    if (view.awaited === true || view.op < 0 || !isHolder(fn) || this.#contexts.isGivenAny(view)) return false;
     const waiting = { id, called, view: { ...view, awaited: true }, isDone: false };
     this.#waiting.push(waiting);
     for (const arg of view.args) this.#flow.use(arg, { kind: 'arrive', waiting });

@@ -9,7 +9,7 @@
  */
 import { cloneFunction, cloneSize, isToldApart, markWrappers, mayChangeGiven } from '../clone-function.js';
 import { type Facts, type FunctionFact, FunctionFlag, type FunctionId, type OpId } from '../facts.js';
-import { type TokenTable, UNKNOWN } from '../tokens.js';
+import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Precision } from '../trace-origins.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
@@ -52,8 +52,10 @@ export class Contexts {
       return this.#around(caller, fn) ?? this.#copyFor(fn, op, this.#depth(caller));
     if (!this.areAllCallsTold) return fn;
     if (makesInstance(fn, view)) return this.#copyFor(fn, op, this.#depth(caller));
-    if (isFactory(fn) && this.isGivenAny(view))
+    if ((fn.flags & FunctionFlag.factory) !== 0 || (isHolder(fn) && this.isGivenAny(view)))
       return this.#around(caller, fn) ?? this.#copyFor(fn, op, this.#depth(caller));
+    if ((fn.flags & FunctionFlag.taker) !== 0 && this.#isGivenFunction(view))
+      return this.#around(caller, fn) ?? this.#copyFor(fn, callBy(op, view.only), this.#depth(caller));
     if (view.spread >= 0 || view.rearranged === true) return this.forRearranged(fn, op);
     if (view.only === undefined) return this.forRearranged(fn, direct);
     if (view.only === UNKNOWN || !isToldApart(this.#facts, fn)) return fn;
@@ -68,6 +70,13 @@ export class Contexts {
 
   isGivenAny({ args }: CallView): boolean {
     return args.some((arg) => this.#flow.held.size(arg) > 0);
+  }
+
+  #isGivenFunction({ args }: CallView): boolean {
+    for (const arg of args)
+      for (let index = 0; index < this.#flow.held.size(arg); index++)
+        if (this.#tokens.functionOf(this.#flow.held.at(arg, index)) !== null) return true;
+    return false;
   }
 
   /** Where arguments are not where the call has them, it is what the parameters hold that counts: each such call has a copy,
@@ -122,8 +131,13 @@ export class Contexts {
   }
 }
 
-export function isFactory(fn: FunctionFact): boolean {
-  return (fn.flags & FunctionFlag.factory) !== 0;
+/** Another number for each call and receiver. */
+function callBy(op: OpId, only: TokenId | undefined): number {
+  return only === undefined ? op : op + 2 ** 31 * (only + 1);
+}
+
+export function isHolder(fn: FunctionFact): boolean {
+  return (fn.flags & FunctionFlag.holder) !== 0;
 }
 
 /** A constructor, or a function called as one or as the superclass's. */

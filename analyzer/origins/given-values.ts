@@ -39,7 +39,7 @@ export class GivenValues {
   }
 
   #give(text: ValueRef, to: ValueId, view: CallView): void {
-    for (const ref of this.#models.refs(text)) this.#giveOne(ref, to, view);
+    for (const ref of this.#models.refs(text)) if (!hasArgument(view, ref.without)) this.#giveOne(ref, to, view);
   }
 
   #giveOne(ref: Ref, to: ValueId, view: CallView): void {
@@ -225,7 +225,7 @@ export class GivenValues {
     if (call.promise || call.promiseWithoutCallback || view.promisified) {
       // `Promise.all(list)`: what each promise in the list gives, in a list.
       const ofList = call.promise === true && call.returns?.startsWith('copy ') === true;
-      const given = ofList ? { ...view, args: view.args.map((arg) => this.#awaitedContents(arg)) } : view;
+      const given = ofList ? { ...view, args: view.args.map((arg) => this.#awaitedContents(arg, view.op)) } : view;
       const byResolver = call.ruptures?.some(({ params }) => params?.includes('Resolver')) === true;
       const returns = view.promisified ? givenToCallback(call) : call.returns;
       const resolved = this.refValue(byResolver ? 'fresh' : (returns ?? 'fresh'), given);
@@ -235,14 +235,14 @@ export class GivenValues {
     }
   }
 
-  #awaitedContents(list: ValueId): ValueId {
+  #awaitedContents(list: ValueId, op: OpId): ValueId {
     if (list === NOTHING) return NOTHING;
     const items = this.#facts.newValue();
     const awaited = this.#facts.newValue();
     this.#flow.use(list, { kind: 'load', atom: ANY_PROPERTY, to: items, receiver: NOTHING, op: -1 });
     this.#flow.use(items, { kind: 'await', to: awaited });
     const array = this.#facts.newValue();
-    const token = this.#tokens.make({ kind: 'object', type: 'Array', fn: 0, start: 0, proto: NOTHING });
+    const token = this.#flow.madeAt(op, 'Array');
     this.#flow.edge(awaited, this.#flow.property(token, ANY_PROPERTY));
     this.#flow.add(array, token);
     return array;
@@ -274,6 +274,11 @@ export class GivenValues {
         promisified: false,
       });
   }
+}
+
+/** Not if it may be one of none. */
+function hasArgument({ args, spread }: CallView, index: number | undefined): boolean {
+  return index !== undefined && index < args.length && (spread < 0 || index < spread);
 }
 
 /** What a call hands to its error-first callback, which is what it gives when it is promisified. */

@@ -8,9 +8,10 @@ import type { Rupture } from '../../models/types.js';
 import { ANY_PROPERTY, type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { isPure, methodByName } from '../method-by-name.js';
 import type { Models, Shape } from '../models.js';
-import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
+import type { Properties } from './properties.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
 import { type CallbackUse, type CallView, startAll, startIt } from './uses.js';
@@ -19,6 +20,7 @@ export class OutsideCalls {
   readonly #flow: TokenFlow;
   readonly #found: Found;
   readonly #seeds: Seeds;
+  readonly #properties: Properties;
   readonly #givenValues: GivenValues;
   readonly #facts: Facts;
   readonly #models: Models;
@@ -26,7 +28,8 @@ export class OutsideCalls {
   readonly #inheritors = new Map<OpId, TokenId>();
   readonly #byName = new Set<OpId>();
 
-  constructor(flow: TokenFlow, found: Found, seeds: Seeds, givenValues: GivenValues) {
+  constructor(flow: TokenFlow, found: Found, seeds: Seeds, properties: Properties, givenValues: GivenValues) {
+    this.#properties = properties;
     this.#flow = flow;
     this.#found = found;
     this.#seeds = seeds;
@@ -57,6 +60,14 @@ export class OutsideCalls {
     }
     if (shape.path === 'Object.getPrototypeOf' || shape.path === 'Reflect.getPrototypeOf') {
       this.#flow.use(view.args[0] ?? NOTHING, { kind: 'inherit', to: view.to });
+      return;
+    }
+    const [target = NOTHING, parent = NOTHING] = view.args;
+    if (shape.path === 'util.inherits') this.#properties.deriveClass(target, parent);
+    if (shape.path === 'Object.setPrototypeOf' || shape.path === 'Reflect.setPrototypeOf') {
+      this.#flow.use(target, { kind: 'derive', from: parent });
+      if (this.#facts.hasPackages) this.#flow.lay(parent, startAll);
+      if (shape.path === 'Object.setPrototypeOf') this.#flow.edge(target, view.to);
       return;
     }
     if (shape.path === 'Promise.reject') this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
@@ -134,11 +145,17 @@ export class OutsideCalls {
   /** What a thing inherits from. */
   inherit(id: TokenId, to: ValueId): void {
     const token = this.#tokens.get(id);
-    const ofLanguage = token.kind === 'object' && token.proto === NOTHING ? this.#models.global('Object') : null;
-    const prototype = ofLanguage === null ? null : this.#models.member(ofLanguage, 'prototype');
+    if (token.kind !== 'object') return void this.#flow.add(to, UNKNOWN);
+    this.#flow.edge(token.proto, to);
+    const object = this.#inheritsFromLanguage(token) ? this.#models.global('Object') : null;
+    const prototype = object === null ? null : this.#models.member(object, 'prototype');
     if (prototype !== null) this.#flow.addShape(to, prototype, -1);
-    else if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.edge(token.proto, to);
-    else this.#flow.add(to, UNKNOWN);
+  }
+
+  /** Nothing else is written, though another prototype may have been set. */
+  #inheritsFromLanguage({ type, fn, proto }: Extract<Token, { kind: 'object' }>): boolean {
+    const superclass = type === 'Prototype' ? this.#facts.classes.get(fn)?.superclass : proto;
+    return superclass === undefined || superclass === NOTHING;
   }
 
   #inheriting(view: CallView): TokenId {

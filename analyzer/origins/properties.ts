@@ -53,6 +53,7 @@ export class Properties {
   readonly #escapedTokens = new Set<TokenId>();
   /** What code has that nobody has read, as `#reachedBy` names it. */
   readonly #exposed = new Set<string>();
+  readonly #proto: AtomId;
   /** Names of properties that the language calls by itself, where the program has such properties. */
   readonly #implicit = new Set<AtomId>();
 
@@ -63,6 +64,7 @@ export class Properties {
     this.#facts = flow.facts;
     this.#models = flow.models;
     this.#tokens = flow.tokens;
+    this.#proto = flow.facts.atom('__proto__');
     this.#findImplicit();
   }
 
@@ -181,7 +183,10 @@ export class Properties {
   entryOf(container: TokenId): TokenId {
     let entry = this.#entries.get(container);
     if (entry === undefined) {
-      entry = this.#tokens.make({ kind: 'object', type: 'Array', fn: 0, start: 0, proto: NOTHING });
+      // It lasts no longer than the container.
+      const of = this.#tokens.get(container);
+      const { fn, start } = of.kind === 'object' ? of : { fn: 0, start: 0 };
+      entry = this.#tokens.make({ kind: 'object', type: 'Array', fn, start, proto: NOTHING });
       this.#entries.set(container, entry);
       this.#flow.edge(this.#flow.property(container, ANY_PROPERTY), this.#flow.property(entry, ANY_PROPERTY));
     }
@@ -215,15 +220,30 @@ export class Properties {
     let token = this.#prototypes.get(fn);
     if (token !== undefined) return token;
     const superclass = this.#facts.classes.get(fn)?.superclass ?? NOTHING;
-    const proto = superclass === NOTHING ? NOTHING : this.#facts.newValue();
+    const proto = this.#facts.newValue();
     const { start } = this.#facts.fn(fn);
     token = this.#tokens.make({ kind: 'object', type: 'Prototype', fn, start, proto });
     this.#prototypes.set(fn, token);
     this.#flow.add(this.#flow.property(token, this.#facts.atom('constructor')), this.#tokens.function(fn));
-    if (proto !== NOTHING) {
-      this.#flow.use(superclass, { kind: 'load', atom: this.#flow.prototype, to: proto, receiver: superclass, op: -1 });
-    }
+    this.#flow.use(superclass, { kind: 'load', atom: this.#flow.prototype, to: proto, receiver: superclass, op: -1 });
     return token;
+  }
+
+  /** `Object.setPrototypeOf(object, from)`, `object.__proto__ = from`: what else has no place for that gets what is there. */
+  derive(id: TokenId, from: ValueId): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.edge(from, token.proto);
+    else this.#flow.use(from, { kind: 'copyProperties', to: this.#flow.holding(id) });
+  }
+
+  /** `util.inherits(Child, Parent)` */
+  deriveClass(child: ValueId, parent: ValueId): void {
+    const [own, inherited] = [this.#facts.newValue(), this.#facts.newValue()];
+    const load = { kind: 'load', atom: this.#flow.prototype, receiver: NOTHING, op: -1 } as const;
+    this.#flow.use(child, { ...load, to: own });
+    this.#flow.use(parent, { ...load, to: inherited });
+    this.#flow.use(own, { kind: 'derive', from: inherited });
+    this.#flow.use(child, { kind: 'store', atom: this.#facts.atom('super_'), from: parent, op: -1 });
   }
 
   #lentTo(type: string, atom: AtomId): ValueId {
@@ -322,6 +342,7 @@ export class Properties {
     }
     if (token.kind === 'function' && atom === this.#flow.prototype)
       this.#flow.add(this.#flow.property(id, atom), this.prototypeOf(token.fn));
+    if (atom === this.#proto) this.derive(id, from);
     const field = this.#fields.of(id, atom);
     if (field === null) this.#flow.edge(from, this.#flow.property(id, atom));
     else this.#storeInField(id, atom, from, field);
@@ -367,8 +388,10 @@ export class Properties {
     if (token.kind === 'bound') return;
     const properties = [...this.#tokens.properties(id)];
     for (const [atom, value] of properties) this.#flow.use(to, { kind: 'store', atom, from: value, op: -1 });
-    if (token.kind === 'external')
-      this.#flow.use(to, { kind: 'store', atom: ANY_PROPERTY, from: this.#flow.unknownValue(), op: -1 });
+    // What plain data has in it is data as well.
+    const isData = token.kind === 'external' && this.#models.isData(token.shape);
+    const held = isData ? this.#flow.holding(id) : this.#flow.unknownValue();
+    if (token.kind === 'external') this.#flow.use(to, { kind: 'store', atom: ANY_PROPERTY, from: held, op: -1 });
     this.#late.push({ id, to, seen: properties.length });
   }
 

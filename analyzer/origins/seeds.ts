@@ -225,11 +225,9 @@ export class Seeds {
     const spread = facts.callSpread.get(call);
     if (spread >= 0) {
       const rest = facts.newValue();
-      for (let index = spread; index < args.length; index++) {
-        this.#flow.use(args[index] as ValueId, { kind: 'load', atom: ANY_PROPERTY, to: rest, receiver: NOTHING, op });
-        // Of those behind the first it is not known whether they are spread.
-        if (index > spread) this.#flow.edge(args[index] as ValueId, rest);
-      }
+      this.#flow.use(args[spread] as ValueId, { kind: 'load', atom: ANY_PROPERTY, to: rest, receiver: NOTHING, op });
+      // What is spread behind that is there as its items.
+      for (let index = spread + 1; index < args.length; index++) this.#flow.edge(args[index] as ValueId, rest);
       args.length = spread;
       args.push(rest);
     }

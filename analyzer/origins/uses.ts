@@ -41,6 +41,8 @@ export type Use =
   | { readonly kind: 'keep'; readonly from: ValueId }
   | { readonly kind: 'receive'; readonly receiver: ValueId }
   | { readonly kind: 'inherit'; readonly to: ValueId }
+  /** It inherits from what `from` holds, from now on. */
+  | { readonly kind: 'derive'; readonly from: ValueId }
   | { readonly kind: 'guard'; readonly guard: Guard; readonly fn: FunctionId; readonly to: ValueId }
   | { readonly kind: 'throw'; readonly op: OpId }
   | { readonly kind: 'pass'; readonly to: ValueId }
@@ -79,7 +81,7 @@ export interface CallView {
   readonly only?: TokenId;
 }
 
-/** A call of a factory, whose arguments hold nothing so far. */
+/** A call of a function that gives a closure, whose arguments hold nothing so far. */
 export interface Waiting {
   readonly id: TokenId;
   readonly called: FunctionId;

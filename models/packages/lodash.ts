@@ -10,7 +10,7 @@ const iteratingLast = (returns: ValueRef): Call => ({
   ruptures: [sync('last', ['contents 0 | contents 1 | contents 2 | contents 3', 'unknown'])],
   returns,
 });
-const FOLDED = 'argument 2 | result 1 | contents 0';
+const FOLDED = 'argument 2 | result 1 | contents 0 without 2';
 const folding: Call = { ruptures: [sync(1, [FOLDED, 'contents 0', 'fresh', 'argument 0'])], returns: FOLDED };
 
 /** What lodash and underscore have in common. */
