@@ -8,7 +8,7 @@ import type { ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { TokenId } from '../analyzer/tokens.js';
 import type { Cell } from './cells.js';
-import type { Reach, Reached } from './reach.js';
+import type { Reach } from './reach.js';
 
 export class ChangedObjects {
   readonly #pipeline: Pipeline;
@@ -47,12 +47,8 @@ export class ChangedObjects {
     return known;
   }
 
-  of(cell: Cell): readonly Reached[] {
+  of(cell: Cell): readonly TokenId[] {
     if (cell.changed !== 'some') return this.#reach.from(cell.tokens, cell.changed === 'within');
-    const changed = new Set([...cell.tokens, ...(this.#within.get(cell) ?? [])]);
-    const found = this.#reach.from(cell.tokens, true).filter(({ token }) => changed.has(token));
-    // What a variable of a closure holds is reached by its code alone.
-    for (const { token } of found) changed.delete(token);
-    return [...found, ...this.#reach.from([...changed], false)];
+    return this.#reach.from([...new Set([...cell.tokens, ...(this.#within.get(cell) ?? [])])], false);
   }
 }

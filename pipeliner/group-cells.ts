@@ -74,24 +74,23 @@ class DisjointCells {
 
 /** Two names for one object that changes are one piece of state. */
 function uniteAliases({ pipeline, reach, changed: objects, cells }: Grouping, sets: DisjointCells): void {
-  const changed = new Map<TokenId, Map<TokenId, Cell>>();
+  const changed = new Map<TokenId, Cell>();
   const candidates = cells.filter((cell) => cell.tokens.length > 0 && cell.request === null && !cell.isLocal);
   for (const cell of candidates) {
     // What start-up alone changes is the same for all that come later.
     if (cell.changed === 'nothing' || (cell.origin === 'startup' && !cell.isChangedBehindStartUp)) continue;
-    for (const { token, within } of objects.of(cell)) {
-      const holders = changed.get(token);
-      if (holders === undefined) changed.set(token, new Map([[within, cell]]));
-      else if (!holders.has(within)) holders.set(within, cell);
+    for (const token of objects.of(cell)) {
+      const holder = changed.get(token);
+      if (holder === undefined) changed.set(token, cell);
+      else sets.unite(cell, holder);
     }
   }
   for (const cell of candidates) {
     const reached = reach.from(cell.tokens, true);
     if (!pipeline.budget.spend(reached.length)) return;
-    for (const { token, within } of reached) {
-      for (const [other, holder] of changed.get(token) ?? []) {
-        if (other === within || other === -1 || within === -1) sets.unite(cell, holder);
-      }
+    for (const token of reached) {
+      const holder = changed.get(token);
+      if (holder !== undefined) sets.unite(cell, holder);
     }
   }
 }

@@ -14,6 +14,8 @@ import { everyRequest, type Token, type TokenId, UNKNOWN } from '../analyzer/tok
 export class LastingObjects {
   readonly #pipeline: Pipeline;
   readonly #lasting = new Set<TokenId>();
+  /** Data of requests that is kept in such objects. */
+  readonly data = new Set<TokenId>();
   /** One token for all values of a type of which there is one: whatever `req.app` is, it is the app. */
   readonly #representatives = new Map<string, TokenId>();
 
@@ -45,6 +47,7 @@ export class LastingObjects {
     const { origins } = this.#pipeline;
     for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
       const token = origins.tokens.get(id);
+      if (token.kind === 'external' && this.#pipeline.models.isData(token.shape)) this.data.add(id);
       if (id === UNKNOWN || this.#lasting.has(id) || this.#isOfRequest(token)) continue;
       this.#lasting.add(id);
       if (token.kind === 'bound') queue.push(token.target);

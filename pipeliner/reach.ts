@@ -3,39 +3,26 @@
  * Gives:   the objects that can be reached from some objects through properties.
  */
 import { isCall } from '../analyzer/call-graph.js';
-import { FunctionFlag, type FunctionId, Op, type ValueId } from '../analyzer/facts.js';
+import { type FunctionId, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { everyRequest, type Token, type TokenId } from '../analyzer/tokens.js';
 import type { LastingObjects } from './lasting-objects.js';
 
-export interface Reached {
-  readonly token: TokenId;
-  /** The instance whose constructor made it, by which it is told apart; -1 for all else. */
-  readonly within: TokenId;
-}
-
-const nothing: readonly Reached[] = [];
-const none: readonly number[] = [];
-
-/** Objects next to an object: each token, and whether a constructor made it, in one number. */
-type Neighbours = readonly number[];
+const nothing: readonly TokenId[] = [];
 
 export class Reach {
   readonly #pipeline: Pipeline;
   readonly #lasting: LastingObjects;
-  readonly #span: number;
   /** What is asked again and again: one token, by its number; several, by all of theirs. */
-  readonly #ofOne = [new Map<TokenId, readonly Reached[]>(), new Map<TokenId, readonly Reached[]>()] as const;
-  readonly #ofMany = [new Map<string, readonly Reached[]>(), new Map<string, readonly Reached[]>()] as const;
+  readonly #ofOne = [new Map<TokenId, readonly TokenId[]>(), new Map<TokenId, readonly TokenId[]>()] as const;
+  readonly #ofMany = [new Map<string, readonly TokenId[]>(), new Map<string, readonly TokenId[]>()] as const;
   /** The same by the list itself: a value's list is asked for with each effect on it. */
   readonly #ofLists = [
-    new Map<readonly TokenId[], readonly Reached[]>(),
-    new Map<readonly TokenId[], readonly Reached[]>(),
+    new Map<readonly TokenId[], readonly TokenId[]>(),
+    new Map<readonly TokenId[], readonly TokenId[]>(),
   ] as const;
-  readonly #neighbours: (Neighbours | undefined)[];
-  /** What is reached through no instance, as most is: one object for each token, however often it is found. */
-  readonly #plain: (Reached | undefined)[];
-  /** Number of the search in which a token was last queued, and found, without an instance. */
+  readonly #neighbours: (readonly TokenId[] | undefined)[];
+  /** Number of the search in which a token was last queued, and found. */
   readonly #queued: Int32Array;
   readonly #found: Int32Array;
   #search = 0;
@@ -46,24 +33,19 @@ export class Reach {
     this.#pipeline = pipeline;
     this.#lasting = lasting;
     const count = pipeline.origins.tokens.length;
-    this.#span = count + 1;
-    this.#neighbours = new Array<Neighbours | undefined>(count).fill(undefined);
-    this.#plain = new Array<Reached | undefined>(count).fill(undefined);
+    this.#neighbours = new Array<readonly TokenId[] | undefined>(count).fill(undefined);
     this.#queued = new Int32Array(count);
     this.#found = new Int32Array(count);
   }
 
-  /**
-   * Functions close over variables, which have cells of their own. What a constructor makes for its instance is another
-   * object for each instance: it is told apart by the instance it was reached through (`within`).
-   */
-  from(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
+  /** Functions close over variables, which have cells of their own. */
+  from(tokens: readonly TokenId[], deep: boolean): readonly TokenId[] {
     if (tokens.length === 0) return nothing;
     if (tokens.length > 1) return this.#fromMany(tokens, deep);
     return this.#known(this.#ofOne[deep ? 1 : 0], tokens[0] as TokenId, tokens, deep);
   }
 
-  #fromMany(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
+  #fromMany(tokens: readonly TokenId[], deep: boolean): readonly TokenId[] {
     const memory = this.#ofLists[deep ? 1 : 0];
     let reached = memory.get(tokens);
     if (reached === undefined) {
@@ -74,52 +56,37 @@ export class Reach {
   }
 
   #known<Key>(
-    memory: Map<Key, readonly Reached[]>,
+    memory: Map<Key, readonly TokenId[]>,
     key: Key,
     tokens: readonly TokenId[],
     deep: boolean,
-  ): readonly Reached[] {
+  ): readonly TokenId[] {
     let reached = memory.get(key);
     if (reached === undefined)
       memory.set(key, (reached = this.#find(tokens, deep && !this.#pipeline.budget.isExhausted)));
     return reached;
   }
 
-  #find(tokens: readonly TokenId[], deep: boolean): readonly Reached[] {
+  #find(tokens: readonly TokenId[], deep: boolean): readonly TokenId[] {
     const { origins, budget } = this.#pipeline;
     this.#search++;
-    const found: Reached[] = [];
-    const queue: Reached[] = [];
-    /** Those within an instance, of which there are few. */
-    const queuedWithin = new Set<number>();
-    const foundWithin = new Set<number>();
-    for (const token of tokens) if (this.#isNew(this.#queued, queuedWithin, token, -1)) queue.push(this.#at(token));
-    while (queue.length > 0) {
-      const next = queue.pop() as Reached;
-      const token = origins.tokens.get(next.token);
+    const found: TokenId[] = [];
+    const queue: TokenId[] = [];
+    for (const token of tokens) if (this.#isNew(this.#queued, token)) queue.push(token);
+    for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
+      const token = origins.tokens.get(id);
       const isInstance =
-        token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(next.token) !== undefined);
+        token.kind === 'external' && (token.site !== -1 || origins.tokens.knownProperties(id) !== undefined);
       if (!(token.kind === 'object' || token.kind === 'function' || isInstance)) continue;
       // Of a prototype only the data in it is state.
       const isPrototype =
-        token.kind === 'object' &&
-        token.type === 'Prototype' &&
-        !tokens.includes(next.token) &&
-        !this.#isPatched(next.token);
-      const representative = this.#lasting.representative(next.token);
-      if (!isPrototype && this.#isNew(this.#found, foundWithin, representative, next.within))
-        found.push(next.within === -1 ? this.#at(representative) : { token: representative, within: next.within });
+        token.kind === 'object' && token.type === 'Prototype' && !tokens.includes(id) && !this.#isPatched(id);
+      const representative = this.#lasting.representative(id);
+      if (!isPrototype && this.#isNew(this.#found, representative)) found.push(representative);
       if (!deep) continue;
-      const maker = token.kind === 'object' && token.type === 'Instance' ? next.token : next.within;
-      const neighbours = this.#neighboursOf(next.token);
+      const neighbours = this.#neighboursOf(id);
       if (!budget.spend(1 + (neighbours.length >> 2))) break;
-      for (let index = 0; index < neighbours.length; index++) {
-        const neighbour = neighbours[index] as number;
-        const within = (neighbour & 1) === 1 ? maker : -1;
-        const to = neighbour >> 1;
-        if (this.#isNew(this.#queued, queuedWithin, to, within))
-          queue.push(within === -1 ? this.#at(to) : { token: to, within });
-      }
+      for (const next of neighbours) if (this.#isNew(this.#queued, next)) queue.push(next);
     }
     return found.length === 0 ? nothing : found;
   }
@@ -130,62 +97,43 @@ export class Reach {
     return this.#patched.has(prototype);
   }
 
-  #at(token: TokenId): Reached {
-    return (this.#plain[token] ??= { token, within: -1 });
-  }
-
   /** The first time in this search. */
-  #isNew(plain: Int32Array, others: Set<number>, token: TokenId, within: TokenId): boolean {
-    if (within === -1) {
-      if (plain[token] === this.#search) return false;
-      plain[token] = this.#search;
-      return true;
-    }
-    const key = token * this.#span + within;
-    if (others.has(key)) return false;
-    others.add(key);
+  #isNew(marks: Int32Array, token: TokenId): boolean {
+    if (marks[token] === this.#search) return false;
+    marks[token] = this.#search;
     return true;
   }
 
-  #neighboursOf(id: TokenId): Neighbours {
+  #neighboursOf(id: TokenId): readonly TokenId[] {
     return (this.#neighbours[id] ??= this.#findNeighbours(id));
   }
 
-  #findNeighbours(id: TokenId): Neighbours {
+  #findNeighbours(id: TokenId): readonly TokenId[] {
     const { tokens } = this.#pipeline.origins;
-    const found = new Set<number>();
-    for (const value of tokens.knownProperties(id)?.values() ?? none) this.#addPlaces(value, found);
+    const found = new Set<TokenId>();
+    for (const value of tokens.knownProperties(id)?.values() ?? nothing) this.#addPlaces(value, found);
     const token = tokens.get(id);
     if (token.kind === 'object' && token.proto !== 0) this.#addPlaces(token.proto, found);
-    if (token.kind === 'external')
-      for (const member of this.#membersOf(token)) found.add(member * 2 + (this.#isOwn(member) ? 1 : 0));
-    return found.size === 0 ? none : [...found];
+    if (token.kind === 'external') for (const member of this.#membersOf(token)) found.add(member);
+    return found.size === 0 ? nothing : [...found];
   }
 
   /** What a model says that it has, where the program has put something: `app.locals`. */
   #membersOf({ shape, site }: Extract<Token, { kind: 'external' }>): readonly TokenId[] {
     this.#members ??= findMembers(this.#pipeline);
-    return this.#members.get(`${site} ${shape.path}`) ?? none;
+    return this.#members.get(`${site} ${shape.path}`) ?? nothing;
   }
 
-  #addPlaces(value: ValueId, found: Set<number>): void {
+  #addPlaces(value: ValueId, found: Set<TokenId>): void {
     const tokens = this.#pipeline.origins.tokensOf(value);
     this.#pipeline.budget.spend(1 + (tokens.length >> 2));
-    for (const token of tokens) if (this.#isPlace(token)) found.add(token * 2 + (this.#isOwn(token) ? 1 : 0));
+    for (const token of tokens) if (this.#isPlace(token)) found.add(token);
   }
 
   /** Something that holds state: functions have variables of their own, and requests are not the program's. */
   #isPlace(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
     return token.kind === 'object' || (token.kind === 'external' && token.site !== everyRequest);
-  }
-
-  /** Made by a constructor. */
-  #isOwn(id: TokenId): boolean {
-    const token = this.#pipeline.origins.tokens.get(id);
-    if (token.kind !== 'object' && token.kind !== 'external') return false;
-    const maker = token.kind === 'object' ? token.fn : token.site < 0 ? -1 : this.#pipeline.facts.owner.get(token.site);
-    return maker >= 0 && (this.#pipeline.facts.fn(maker).flags & FunctionFlag.classConstructor) !== 0;
   }
 }
 
@@ -201,7 +149,7 @@ function findMembers({ origins: { tokens, tokensOf } }: Pipeline): ReadonlyMap<s
     if (token.kind !== 'external' || token.site === everyRequest) continue;
     const dot = token.shape.path.lastIndexOf('.');
     if (dot === -1) continue;
-    const values = tokens.knownProperties(id)?.values() ?? none;
+    const values = tokens.knownProperties(id)?.values() ?? nothing;
     if (![...values].some((value) => tokensOf(value).some(isMade))) continue;
     const key = `${token.site} ${token.shape.path.slice(0, dot)}`;
     const known = found.get(key);

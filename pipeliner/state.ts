@@ -21,8 +21,9 @@ import { ImplicitCalls } from './implicit-calls.js';
 import { LastingObjects } from './lasting-objects.js';
 import { eachLateEffect } from './late-effects.js';
 import { ObjectReads } from './object-reads.js';
-import { Reach, type Reached } from './reach.js';
+import { Reach } from './reach.js';
 import { findRunsAnywhere, type RunsAnywhere } from './runs-anywhere.js';
+import { StoredData } from './stored-data.js';
 
 /** Null where there is no budget for it: with parts that each run all of what they reach. */
 export function collectState(pipeline: Pipeline, flows: Flows): State | null {
@@ -47,19 +48,21 @@ class Collector {
   readonly #reach: Reach;
   readonly #objects: ChangedObjects;
   readonly #lasting: LastingObjects;
+  readonly #storedData: StoredData;
   readonly #anywhere: RunsAnywhere[] = [];
   #order = 0;
   readonly #taken = new Map<number, number>();
   /** By what they hold: values of which the part has changed what is in them. */
   readonly #takenFrom = new Map<number, Set<readonly TokenId[]>>();
-  readonly #timesChanged = new Map<readonly Reached[], Uint8Array>();
-  readonly #cellsReached = new Map<readonly Reached[], readonly Cell[]>();
+  readonly #timesChanged = new Map<readonly TokenId[], Uint8Array>();
+  readonly #cellsReached = new Map<readonly TokenId[], readonly Cell[]>();
   #part!: Part;
   #changing: ReadonlySet<TokenId> = new Set();
 
   constructor(pipeline: Pipeline, flows: Flows) {
     this.#pipeline = pipeline;
     this.#lasting = new LastingObjects(pipeline);
+    this.#storedData = new StoredData(pipeline, this.#lasting);
     this.#reach = new Reach(pipeline, this.#lasting);
     this.#objects = new ChangedObjects(pipeline, this.#reach);
     this.#cells = new CellTable(pipeline, flows, this.#lasting);
@@ -148,15 +151,20 @@ class Collector {
   /** An object that lasts is changed, whatever the name by which it was reached. */
   #onObjects(kind: number, op: OpId, value: ValueId): void {
     const deep = kind === Effect.hand;
+    if (!deep)
+      for (const token of this.#storedData.in(value))
+        this.#touch(this.#cells.ofObject(token), Effect.mutate, op, null, false);
     const reached = this.#reach.from(this.#pipeline.origins.tokensOf(value), deep);
     const cells = this.#lastingCells(reached);
     if (cells.length === 0 || this.#isShownOften(reached, kind)) return;
     if (!this.#pipeline.budget.spend(1 + (cells.length >> 3))) return;
-    for (const cell of cells) this.#touch(cell, kind, op, null, false);
+    // A field of it that is bound anew is a change of the object.
+    const change = kind === Effect.write ? Effect.mutate : kind;
+    for (const cell of cells) this.#touch(cell, change, op, null, false);
   }
 
   /** The part has done the same to the same objects in a few places already. */
-  #isShownOften(reached: readonly Reached[], kind: number): boolean {
+  #isShownOften(reached: readonly TokenId[], kind: number): boolean {
     let times = this.#timesChanged.get(reached);
     if (times === undefined) this.#timesChanged.set(reached, (times = new Uint8Array(kinds)));
     if ((times[kind] as number) >= mostPlaces) return true;
@@ -165,11 +173,11 @@ class Collector {
   }
 
   /** Cells of those that last; what is reached is the same list wherever it is reached from the same objects. */
-  #lastingCells(reached: readonly Reached[]): readonly Cell[] {
+  #lastingCells(reached: readonly TokenId[]): readonly Cell[] {
     let cells = this.#cellsReached.get(reached);
     if (cells === undefined) {
       const found = new Set<Cell>();
-      for (const { token } of reached) if (this.#lasting.has(token)) found.add(this.#cells.ofObject(token));
+      for (const token of reached) if (this.#lasting.has(token)) found.add(this.#cells.ofObject(token));
       this.#cellsReached.set(reached, (cells = [...found]));
     }
     return cells;
@@ -271,7 +279,7 @@ class Collector {
     for (const [token, cell] of this.#cells.objects) if (cell.someTouch(({ part }) => part !== 0)) changing.add(token);
     for (const cell of this.#cells.all) {
       if (cell.origin !== 'startup' || cell.changed === 'nothing' || !cell.isChangedLater) continue;
-      for (const { token } of this.#objects.of(cell)) changing.add(this.#lasting.representative(token));
+      for (const token of this.#objects.of(cell)) changing.add(this.#lasting.representative(token));
     }
     this.#changing = changing;
     this.#readApps(changing);
@@ -304,13 +312,13 @@ class Collector {
 
   /** For each list of tokens what can be reached from them and changes; most values hold what another one holds as well. */
   #changingWithin(changing: ReadonlySet<TokenId>): (tokens: readonly TokenId[]) => readonly TokenId[] {
-    const known = new Map<readonly Reached[], readonly TokenId[]>();
+    const known = new Map<readonly TokenId[], readonly TokenId[]>();
     return (tokens) => {
       const reached = this.#reach.from(tokens, true);
       let found = known.get(reached);
       if (found === undefined) {
         const ids = new Set<TokenId>();
-        for (const { token } of reached) if (changing.has(token)) ids.add(token);
+        for (const token of reached) if (changing.has(token)) ids.add(token);
         known.set(reached, (found = ids.size === 0 ? nothing : [...ids]));
       }
       return found;
@@ -344,7 +352,7 @@ class Collector {
     const found = new Set<TokenId>();
     for (let id = 1; id < tokens.length; id++) {
       if (!this.#lasting.isOneOfAKind(id)) continue;
-      for (const { token } of this.#reach.from([id], true)) if (changing.has(token)) found.add(token);
+      for (const token of this.#reach.from([id], true)) if (changing.has(token)) found.add(token);
     }
     if (found.size === 0) return;
     for (const cell of this.#cells.all.slice()) {
@@ -393,8 +401,7 @@ class Collector {
     const changing = new Set(this.#changing);
     for (const [cell, owner] of this.#cells.fieldOwners) if (cell.isChangedLater) changing.add(owner);
     const isChanging = (token: TokenId): boolean => changing.has(this.#lasting.representative(token));
-    const holdChanging = (tokens: readonly TokenId[]): boolean =>
-      this.#reach.from(tokens, true).some(({ token }) => isChanging(token));
+    const holdChanging = (tokens: readonly TokenId[]): boolean => this.#reach.from(tokens, true).some(isChanging);
     return { ...grouped, anywhere: this.#anywhere, isChanging, holdChanging };
   }
 }

@@ -233,7 +233,10 @@ export class Properties {
   derive(id: TokenId, from: ValueId): void {
     const token = this.#tokens.get(id);
     if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.edge(from, token.proto);
-    else this.#flow.use(from, { kind: 'copyProperties', to: this.#flow.holding(id) });
+    else {
+      this.#flow.use(from, { kind: 'copyProperties', to: this.#flow.holding(id) });
+      this.#flow.edge(from, this.#flow.property(id, ANY_PROPERTY));
+    }
   }
 
   /** `util.inherits(Child, Parent)` */
