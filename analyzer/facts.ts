@@ -73,6 +73,8 @@ export const FunctionFlag = {
   taker: 2048,
   /** gives functions that hold what it is given: analysed once per call that gives it objects (makeController({ users })) */
   holder: 4096,
+  /** all that it does with `arguments` is `fn.apply(this, arguments)` */
+  passesArgumentsOn: 8192,
 } as const;
 
 export type AwaitForm =

@@ -1,10 +1,12 @@
 /**
  * Reads:   source text and what kind of module Node takes it for.
- * Gives:   syntax tree with offsets, and the kind that it turned out to be.
+ * Gives:   syntax tree with offsets, with what compilers made of async functions and spreading undone, and the kind that it turned out to be.
  * Throws:  ParseFailure with the parser's message and offset.
  */
 import type * as es from 'estree';
 import { parse as parseText } from '../syntax/parser.js';
+import { restoreAsync } from './restore-async.js';
+import { restoreHelpers } from './restore-helpers.js';
 
 export type SourceKind = 'commonjs' | 'module';
 
@@ -42,7 +44,10 @@ function looksLikeModule(text: string): boolean {
 
 function parseAs(text: string, kind: SourceKind): Parsed {
   try {
-    return { tree: parseText(text, kind), kind };
+    const tree = parseText(text, kind);
+    restoreHelpers(tree, text);
+    restoreAsync(tree, text);
+    return { tree, kind };
   } catch (error) {
     throw toFailure(error);
   }

@@ -29,8 +29,9 @@ export function chooseCuts(
         (to) => !folds.isFolded(to) && placed.get(to)?.placement !== placed.get(part.id)?.placement,
       );
       if (elsewhere.length === 0) continue;
-      const isCuttable =
-        stream.type === 'post' && !pipeline.facts.isOfPackage(stream.owner) && !mayBeCalledInPlace(pipeline, stream);
+      const mayLeave =
+        stream.type === 'post' && messages.stuckIn(stream) === null && !mayBeCalledInPlace(pipeline, stream);
+      const isCuttable = mayLeave && !pipeline.facts.isOfPackage(stream.owner);
       const found = isCuttable ? cutsOf(pipeline, part, stream, placed, messages, names) : [];
       for (const cut of found) cuts.set(`${cut.dest} ${cut.start}`, cut);
       for (const to of elsewhere) {

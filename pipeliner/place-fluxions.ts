@@ -433,18 +433,23 @@ class Placer {
 
   // --------------------------------------------------------------------------------------------- together
 
-  /** What cannot travel keeps both ends of its stream on one loop; so does what one flow shares. */
+  /**
+   * What one flow shares keeps all parts of the flow on one loop. What cannot travel keeps who would send it where it has to
+   * arrive. Not the other way round: what is free runs where it is called, for each of those that call it.
+   */
   bindTogether(): void {
+    const stays: { readonly from: PartId; readonly to: PartId; readonly name: string }[] = [];
     for (const part of this.#input.pipeline.parts.list) {
       for (const stream of part.streams) {
         if (part.kind === 'main') continue;
-        const stuck = this.#input.messages.of(stream).find((cell) => !cell.travels && cell.request === null);
-        if (stuck === undefined) continue;
-        for (const to of stream.to) this.#bonds.push({ left: part.id, right: to, name: stuck.name });
+        const stuck = this.#input.messages.stuckIn(stream);
+        if (stuck === null) continue;
+        for (const to of stream.to) stays.push({ from: part.id, to, name: stuck.name });
       }
     }
     for (let changed = true; changed; ) {
       changed = this.#takeInAll();
+      for (const { from, to, name } of stays) if (this.#pull(from, to, name)) changed = true;
       for (const bond of this.#bonds)
         if (this.#pull(bond.left, bond.right, bond.name) || this.#pull(bond.right, bond.left, bond.name))
           changed = true;

@@ -59,6 +59,11 @@ export class Messages {
     return cells;
   }
 
+  /** What no message can carry, but for what each loop has of a request. */
+  stuckIn(stream: PartStream): Cell | null {
+    return this.of(stream).find((cell) => !cell.travels && cell.request === null) ?? null;
+  }
+
   /** The names of the variables in its messages. */
   names(stream: PartStream): readonly string[] {
     const cells = this.of(stream);

@@ -123,16 +123,17 @@ export class HandedFunctions {
     for (const id of this.#origins.tokensOf(value)) {
       const fn = this.#origins.tokens.functionOf(id);
       if (fn !== null) found.add(fn);
-      else if (depth > 0) visit({ kind: 'within', id, depth });
+      // Who has a class may make instances, and call what these have.
+      if (depth > 0) visit({ kind: 'within', id, depth });
     }
   }
 
   #lookAtObject(id: TokenId, depth: number, visit: (next: Place) => void): void {
     const token = this.#origins.tokens.get(id);
-    if (token.kind !== 'object') return;
+    if (token.kind !== 'object' && token.kind !== 'function') return;
     for (const value of this.#origins.tokens.knownProperties(id)?.values() ?? [])
       visit({ kind: 'value', value, depth: depth - 1 });
-    if (token.proto !== NOTHING) visit({ kind: 'value', value: token.proto, depth });
+    if (token.kind === 'object' && token.proto !== NOTHING) visit({ kind: 'value', value: token.proto, depth });
   }
 
   // --- functions that were given before, to be run by other calls (`app.locals.show = fn`, then `res.render()`) -------

@@ -174,19 +174,19 @@ export class HeldCode {
       const fn = this.#origins.tokens.functionOf(id);
       if (fn !== null && this.#mayCall(fn)) found.add(fn);
       if (depth === 0) continue;
-      if (fn !== null && this.#facts.classes.has(fn)) this.#lookAtClass(id, depth, visit);
       const { kind } = this.#origins.tokens.get(id);
+      if (kind === 'function') this.#lookAtClass(id, depth, visit);
       if (kind === 'external') visit({ kind: 'held', id });
       if (kind === 'object') visit({ kind: 'within', id, depth: depth - 1 });
     }
   }
 
-  /** `createElement(Clock)`: who has a class makes instances of it and calls their methods. */
+  /** Who has a class may make instances, and call what these have. */
   #lookAtClass(id: TokenId, depth: number, visit: (next: Place) => void): void {
-    visit({ kind: 'within', id, depth: 0 });
-    const prototype = this.#facts.atom('prototype');
-    for (const [atom, value] of this.#origins.tokens.knownProperties(id) ?? [])
-      if (atom === prototype) visit({ kind: 'methods', proto: value, depth });
+    for (const [atom, value] of this.#origins.tokens.knownProperties(id) ?? []) {
+      if (this.#facts.atomName(atom) === 'prototype') visit({ kind: 'methods', proto: value, depth });
+      else visit({ kind: 'value', value, depth: depth - 1 });
+    }
   }
 
   /** Given when it was made, to what it was made from, or put on it since. */

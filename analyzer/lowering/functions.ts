@@ -5,6 +5,7 @@ import type * as es from 'estree';
 import { type FunctionFact, FunctionFlag, NOTHING, Op, type ValueId, VariableKind } from '../facts.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
+import { passesArgumentsOn } from './passed-on.js';
 import { bindPattern, keyName } from './patterns.js';
 import { lowerBody, lowerStatements } from './statements.js';
 
@@ -33,7 +34,8 @@ export function lowerFunction(
     context.declareVariables(node, fact);
     bindOwnName(context, node, fact);
     bindParameters(context, node.params, fact);
-    bindArguments(context, fact);
+    bindArguments(context, node, fact);
+    if ('isRestored' in node) context.state.straight = false;
     if (body.type === 'BlockStatement') lowerBody(context, body.body);
     else lowerConciseBody(context, body);
   });
@@ -81,8 +83,10 @@ function bindParameters(context: LoweringContext, params: readonly es.Pattern[],
 }
 
 /** `arguments` holds what the parameters hold; whatever is reached through it may be any of them. */
-function bindArguments(context: LoweringContext, fact: FunctionFact): void {
+function bindArguments(context: LoweringContext, node: es.Function, fact: FunctionFact): void {
   if ((fact.flags & FunctionFlag.usesArguments) === 0) return;
+  const staysAsGiven = passesArgumentsOn(node);
+  if (staysAsGiven) fact.flags |= FunctionFlag.passesArgumentsOn;
   for (let value = fact.valueStart; value < context.facts.valueCount; value++) {
     const variable = context.facts.variables.get(value);
     if (variable?.kind !== VariableKind.arguments || variable.owner !== fact.id) continue;
@@ -91,7 +95,7 @@ function bindArguments(context: LoweringContext, fact: FunctionFact): void {
     context.copy(list, value, fact.start);
     for (const param of fact.params) {
       context.store(list, null, param, true, fact.start);
-      context.copy(context.load(value, null, fact.start), param, fact.start);
+      if (!staysAsGiven) context.copy(context.load(value, null, fact.start), param, fact.start);
     }
   }
 }
@@ -139,7 +143,7 @@ function lowerConstructor(
     if (code !== undefined) {
       context.declareVariables(code, fact);
       bindParameters(context, code.params, fact);
-      bindArguments(context, fact);
+      bindArguments(context, code, fact);
     }
     context.state.straight = false;
     lowerFields(context, node, fact);

@@ -17,6 +17,7 @@ import {
   Op,
   type OpId,
   type ValueId,
+  VariableKind,
 } from '../facts.js';
 import type { Models } from '../models.js';
 import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
@@ -136,8 +137,20 @@ export class Calls {
     }
     this.#found.receiverOf.set(view.op, receiver);
     this.#noteIndirect(view.op, id);
-    const args = name === 'call' ? view.args.slice(1) : [this.#flow.contents(view.args[1] ?? NOTHING, view.op)];
-    this.call(id, { ...view, receiver, args, spread: name === 'call' ? view.spread - 1 : 0 });
+    if (name === 'call') return this.call(id, { ...view, receiver, args: view.args.slice(1), spread: view.spread - 1 });
+    const list = view.args[1] ?? NOTHING;
+    const known = this.#passedOn(view.op, list);
+    const args = [...known, this.#flow.contents(list, view.op)];
+    this.call(id, { ...view, receiver, args, spread: known.length });
+  }
+
+  /** Of `fn.apply(this, arguments)` the arguments that have names. */
+  #passedOn(op: OpId, list: ValueId): readonly ValueId[] {
+    const variable = this.#facts.variables.get(list);
+    if (op < 0 || variable?.kind !== VariableKind.arguments || variable.owner !== this.#facts.owner.get(op)) return [];
+    const { flags, params, rest } = this.#facts.fn(variable.owner);
+    if ((flags & FunctionFlag.passesArgumentsOn) === 0) return [];
+    return rest === -1 ? params : params.slice(0, rest);
   }
 
   /** Of what comes from outside the callee is told as such, not by what its own `call` does. */
