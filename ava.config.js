@@ -1,7 +1,7 @@
 /** Those that take longest begin first, so that at the end nobody waits for one that has just begun. */
 const longest = [
   ...['styles', 'run-fixtures', 'run-drop-in', 'run-apps', 'express-api', 'differential', 'everyday', 'run-link'],
-  ...['compile-cache', 'fuzz', 'cli', 'fixtures'],
+  ...['run-forms', 'run-shutdown', 'compile-cache', 'fuzz', 'cli', 'fixtures'],
 ].map((name) => `/${name}.test.js`);
 
 function rank(file) {

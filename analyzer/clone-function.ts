@@ -223,10 +223,24 @@ export function cloneFunction(facts: Facts, fn: FunctionFact, held: Held | null 
     const key = facts.keys.get(op);
     if (key !== undefined) copyKey(facts, key, value, held?.texts.get(key));
   }
-  const seeds = seedsBetween(facts, fn.valueStart, fn.valueEnd)
+  const seeds = seedsOf(facts, fn)
     .filter((seed) => value(seed.value) !== seed.value)
     .map((seed) => copySeed(seed, value, inside));
   return { root: facts.fn(firstFunction), firstOp, lastOp: facts.kind.length, seeds, firstFunction, valueDelta };
+}
+
+/** Of a copy they are those of the function that is written, as they are in the copy. */
+function seedsOf(facts: Facts, fn: FunctionFact): TokenSeed[] {
+  const written = facts.fn(fn.origin);
+  const seeds = seedsBetween(facts, written.valueStart, written.valueEnd);
+  if (fn.id === written.id) return seeds;
+  const value = (id: ValueId): ValueId =>
+    id >= written.valueStart && id < written.valueEnd && !facts.globals.has(id)
+      ? id - written.valueStart + fn.valueStart
+      : id;
+  const inside = (id: FunctionId): FunctionId =>
+    id >= written.id && id < written.functionEnd ? id - written.id + fn.id : id;
+  return seeds.map((seed) => copySeed(seed, value, inside));
 }
 
 /** A program's seeds in the order of their values: thousands of copies are made, and each asks for a few. A number is the

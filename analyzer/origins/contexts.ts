@@ -115,9 +115,11 @@ export class Contexts {
     for (let next = clone.firstFunction; next < this.#facts.functions.length; next++)
       this.#seeds.seedFunction(this.#facts.fn(next));
     for (const seed of clone.seeds) this.#seeds.seedOne(seed);
-    for (const value of this.#seeds.loaded) {
-      if (value >= fn.valueStart && value < fn.valueEnd) this.#flow.edge(value, value + clone.valueDelta);
-    }
+    // In what is written: `fn` may be a copy itself.
+    const written = this.#facts.fn(fn.origin);
+    for (const value of this.#seeds.loaded)
+      if (value >= written.valueStart && value < written.valueEnd)
+        this.#flow.edge(value, value - written.valueStart + copy.valueStart);
     for (let next = clone.firstOp; next < clone.lastOp; next++) this.#seeds.seedOp(next);
     return copy;
   }
