@@ -1,9 +1,9 @@
 /**
  * Copies of functions whose calls must be told apart.
  *
- * One function, one set of values: for most functions that is precise enough. Two kinds it would ruin. What a wrapper
- * gives (`asyncHandler(fn)`) calls the `fn` of one call, not those of all calls; and each call of a factory makes state of
- * its own (`rateLimit()` with `const hits = new Map()` in it). Their second and further calls get copies.
+ * One function, one set of values: for most functions that is precise enough. Some it would ruin. What a wrapper gives
+ * (`asyncHandler(fn)`) calls the `fn` of one call, not those of all calls, and so does who is given one (`each(list, fn)`); each call of a
+ * factory makes state of its own (`rateLimit()` with `const hits = new Map()` in it). Their second and further calls get copies.
  */
 import { isCalledByLanguage } from './called-by-language.js';
 import {
@@ -43,7 +43,6 @@ export function markWrappers(facts: Facts): void {
     else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op))))
       markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.write) markStateWritten(facts, op);
-    markTaker(facts, op, kind as number);
   }
   markFactories(facts, madeAnew);
   const used = objectsUsedInside(facts);
@@ -128,23 +127,6 @@ export function mayChangeGiven(facts: Facts, fn: FunctionFact): boolean {
 
 function isIndirect(name: string): boolean {
   return name === 'call' || name === 'apply';
-}
-
-/** A function that does something with a parameter as only functions, or lists of them, are for: what it runs then is another thing for each call. */
-function markTaker(facts: Facts, op: OpId, kind: number): void {
-  if (kind === Op.call || kind === Op.construct || kind === Op.method || kind === Op.copy || kind === Op.load)
-    markParameterTaken(facts, facts.a.get(op));
-  if (kind !== Op.call && kind !== Op.construct && kind !== Op.method) return;
-  const call = facts.d.get(op);
-  for (let index = 0; index < facts.callCount.get(call); index++)
-    markParameterTaken(facts, facts.argument(call, index));
-}
-
-function markParameterTaken(facts: Facts, value: ValueId): void {
-  const variable = facts.variables.get(value);
-  if (variable?.kind !== VariableKind.parameter || variable.owner < 0) return;
-  const fn = facts.fn(variable.owner);
-  if (fn.parent !== -1) fn.flags |= FunctionFlag.taker;
 }
 
 function markParameterCalled(facts: Facts, callee: ValueId, op: OpId): void {

@@ -69,12 +69,10 @@ export const FunctionFlag = {
   inObject: 512,
   /** gives new objects without functions of its own in them: analysed once per call (groupBy(rows)) */
   factory: 1024,
-  /** calls what it is given, or hands it on: analysed once per call that gives it a function (each(list, fn)) */
-  taker: 2048,
   /** gives functions that hold what it is given: analysed once per call that gives it objects (makeController({ users })) */
-  holder: 4096,
+  holder: 2048,
   /** all that it does with `arguments` is `fn.apply(this, arguments)` */
-  passesArgumentsOn: 8192,
+  passesArgumentsOn: 4096,
 } as const;
 
 export type AwaitForm =

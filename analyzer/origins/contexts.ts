@@ -4,8 +4,8 @@
  * Reads:   facts; the call and the receiver.
  * Gives:   the function itself, or a copy of it, whose values and ops are seeded as they are made.
  *
- * Told apart are: calls of wrappers and factories, `new` by place, methods by instance, and calls whose arguments are not in
- * place. `clone-function.ts` says which functions are what, and copies them.
+ * Told apart are: calls of wrappers and factories, and those that give functions, `new` by place, methods by instance, and calls whose arguments
+ * are not in place. `clone-function.ts` says which functions are what, and copies them.
  */
 import { cloneFunction, cloneSize, isToldApart, markWrappers, mayChangeGiven } from '../clone-function.js';
 import { type Facts, type FunctionFact, FunctionFlag, type FunctionId, type OpId } from '../facts.js';
@@ -54,7 +54,7 @@ export class Contexts {
     if (makesInstance(fn, view)) return this.#copyFor(fn, op, this.#depth(caller));
     if ((fn.flags & FunctionFlag.factory) !== 0 || (isHolder(fn) && this.isGivenAny(view)))
       return this.#around(caller, fn) ?? this.#copyFor(fn, op, this.#depth(caller));
-    if ((fn.flags & FunctionFlag.taker) !== 0 && this.#isGivenFunction(view))
+    if (this.#isGivenFunction(view))
       return this.#around(caller, fn) ?? this.#copyFor(fn, callBy(op, view.only), this.#depth(caller));
     if (view.spread >= 0 || view.rearranged === true) return this.forRearranged(fn, op);
     if (view.only === undefined) return this.forRearranged(fn, direct);

@@ -1,5 +1,5 @@
 /** An Express app with a handler for each thing that a handler does with `req`, `res` and `next`; for Express 3, 4 and 5. */
-import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atHome } from './bridged-app.js';
@@ -8,6 +8,7 @@ import { type App, type ErrorHandler, type Handler, load } from './express-types
 export type Version = 3 | 4 | 5;
 
 const folder = mkdtempSync(join(tmpdir(), 'fluxion-bridge-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const file = join(folder, 'file.txt');
 writeFileSync(file, Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`).join(''));
 writeFileSync(join(folder, 'page.x'), 'Hello $name of $site, $local\n');
