@@ -179,6 +179,8 @@ const rupture = object<Rupture>('an object with "kind" and "callback"', () => ({
   thisIsReceiver: optional(yesOrNo),
   thisIsResult: optional(yesOrNo),
   within: optional(name),
+  held: optional(yesOrNo),
+  callsResult: optional(yesOrNo),
   runBy: optional(name),
 }));
 
@@ -210,6 +212,7 @@ const call = object<Call>('an object that says what the call does', () => ({
   data: optional(yesOrNo),
   runs: optional(name),
   failsLive: optional(yesOrNo),
+  finishesLater: optional(yesOrNo),
   shared: optional(yesOrNo),
 }));
 
@@ -260,6 +263,7 @@ const packageModel = object<PackageModel>('an object with "name" and "module"', 
   memberPaths: optional(yesOrNo),
   settingsOf: optional(name),
   wrapsHandlers: optional(yesOrNo),
+  renders: optional(yesOrNo),
   setsLater: optional(names),
   types: optional(record('an object with a field for each type', typeModel)),
 }));

@@ -31,6 +31,10 @@ export interface RupturePoint {
   /** The label with the paths of the routers around it in front. */
   readonly address: string;
   readonly request: boolean;
+  /** Whoever uses what the call gives may run the callbacks as well. */
+  readonly held: boolean;
+  /** And what they give. */
+  readonly callsResult: boolean;
   readonly inferred: boolean;
   readonly callbacks: readonly RuptureCallback[];
 }
@@ -57,6 +61,12 @@ export function findRupturePoints(facts: Facts, origins: Origins, models: Models
   finder.findModelled();
   finder.findInferred();
   return finder.result();
+}
+
+interface CallbackValue {
+  readonly value: ValueId;
+  readonly argument: number;
+  readonly isResult: boolean | undefined;
 }
 
 class Finder {
@@ -96,22 +106,27 @@ class Finder {
 
   /** One point for each call and kind, with all callbacks that it takes. */
   findModelled(): void {
-    const calls = new Map<string, { op: OpId; rupture: Rupture; uses: { value: ValueId; argument: number }[] }>();
-    for (const { op, rupture, value, argument } of this.#origins.callbacks) {
+    const calls = new Map<string, { op: OpId; rupture: Rupture; uses: CallbackValue[] }>();
+    for (const { op, rupture, value, argument, isResult } of this.#origins.callbacks) {
       if (rupture.kind === 'sync' || op < 0) continue;
       this.#modelled.add(op);
       const key = `${op} ${rupture.kind}`;
       const call = calls.get(key);
-      if (call === undefined) calls.set(key, { op, rupture, uses: [{ value, argument }] });
-      else if (!call.uses.some((use) => use.argument === argument)) call.uses.push({ value, argument });
+      if (call === undefined) calls.set(key, { op, rupture, uses: [{ value, argument, isResult }] });
+      else if (!call.uses.some((use) => use.argument === argument && use.value === value))
+        call.uses.push({ value, argument, isResult });
     }
     for (const call of calls.values()) this.#addPoint(call.op, call.rupture, call.uses);
   }
 
-  #addPoint(op: OpId, rupture: Rupture, uses: readonly { value: ValueId; argument: number }[]): void {
+  #addPoint(op: OpId, rupture: Rupture, uses: readonly CallbackValue[]): void {
     const callbacks: RuptureCallback[] = [];
     for (const use of [...uses].sort((left, right) => left.argument - right.argument)) {
-      callbacks.push(...this.#callbacks(op, rupture, use.value, use.argument));
+      const { value, argument, isResult } = use;
+      if (isResult !== true) callbacks.push(...this.#callbacks(op, rupture, value, argument));
+      else
+        for (const found of this.#inResult(value, argument))
+          if (!callbacks.some(({ fn }) => fn === found.fn)) callbacks.push(found);
     }
     if (callbacks.length === 0) return;
     const label = this.#label(op, rupture);
@@ -123,6 +138,8 @@ class Finder {
       label,
       address: this.#addresses.of(op, rupture, label),
       request: rupture.request === true,
+      held: rupture.held === true,
+      callsResult: uses.some(({ isResult }) => isResult === true),
       inferred: false,
       callbacks: callbacks.slice(),
     });
@@ -156,6 +173,24 @@ class Finder {
       return (last ?? functions).map((fn) => ({ argument, value, fn, inPlace: this.#isInPlace(op, argument, fn) }));
     }
     return functions.map((fn) => ({ argument, value, fn, inPlace }));
+  }
+
+  /** Wherever they are in it. */
+  #inResult(value: ValueId, argument: number): RuptureCallback[] {
+    const { tokens } = this.#origins;
+    const found = new Set<FunctionId>();
+    const seen = new Set<TokenId>();
+    const queue = [value];
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      for (const id of this.#origins.tokensOf(next)) {
+        const fn = tokens.functionOf(id);
+        if (fn !== null) found.add(fn);
+        if (tokens.get(id).kind !== 'object' || seen.has(id)) continue;
+        seen.add(id);
+        queue.push(...(tokens.knownProperties(id)?.values() ?? []));
+      }
+    }
+    return [...found].map((fn) => ({ argument, value, fn, inPlace: false }));
   }
 
   #isInPlace(op: OpId, argument: number, fn: FunctionId): boolean {
@@ -256,7 +291,9 @@ class Finder {
     argument: number,
     candidates: readonly FunctionId[],
   ): void {
-    const reason = this.#unresolvedReason(op, rupture, value, argument, candidates);
+    // Of an option that is not there nothing has to be said.
+    const isOption = rupture.within !== undefined && candidates.length === 0;
+    const reason = isOption ? null : this.#unresolvedReason(op, rupture, value, argument, candidates);
     if (reason === null) return;
     const at = this.#facts.callFirst.get(this.#facts.d.get(op)) + argument;
     this.#unresolved.push({
@@ -372,6 +409,8 @@ class Finder {
       label: path,
       address: path,
       request: true,
+      held: false,
+      callsResult: false,
       inferred: true,
       callbacks,
     });
@@ -405,6 +444,8 @@ class Finder {
       label,
       address: label,
       request: false,
+      held: false,
+      callsResult: false,
       inferred: true,
       callbacks: [{ argument, value, fn, inPlace: this.#isInPlace(op, argument, fn) }],
     });

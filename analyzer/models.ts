@@ -94,11 +94,14 @@ export class Models {
 
   /** Packages all of whose middleware may be made once for each loop. */
   repeatable(): readonly string[] {
-    const isRepeatable = (model: PackageModel): boolean => {
+    const found = new Map<string, boolean>();
+    for (const model of this.#packages.values()) {
       const calls = JSON.stringify(model);
-      return MAKES_MIDDLEWARE.test(calls) && !REMEMBERS.test(calls);
-    };
-    return [...this.#packages.values()].filter(isRepeatable).map(({ name }) => name);
+      if (!MAKES_MIDDLEWARE.test(calls)) continue;
+      const name = packageOf(model.name);
+      found.set(name, found.get(name) !== false && !REMEMBERS.test(calls));
+    }
+    return [...found].filter(([, isRepeatable]) => isRepeatable).map(([name]) => name);
   }
 
   /** Packages whose clients have one connection each. */
@@ -140,6 +143,11 @@ export class Models {
   /** The package whose settings are its own. */
   settingsOf(name: string): string {
     return this.#packages.get(name)?.settingsOf ?? name;
+  }
+
+  /** Its values may be what the app renders by. */
+  renders(name: string): boolean {
+    return this.#packages.get(name)?.renders === true;
   }
 
   setsLater(name: string): readonly string[] {
@@ -410,12 +418,21 @@ export function registersNothing(call: Call, argumentCount: number): boolean {
   );
 }
 
+/** Without a sub-path. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
 /** What is cut out of a long text holds all of it. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
 
 const WRAPS = /"returns":"bound argument \d/;
-const MAKES_MIDDLEWARE = /"returns":"express\.Middleware"/;
-/** It has hidden state, or functions of the app, to which it comes by itself. */
-const REMEMBERS = /"stateful":true|"ruptures":/;
+/** As what a call gives, what a type extends, or what is there. */
+const MAKES_MIDDLEWARE = /"(?:returns|extends|is)":"express\.Middleware"/;
+/** It has hidden state, or functions of the app, to which it comes by itself; those that it calls for requests are told one by one. */
+const REMEMBERS = /"stateful":true|"kind":"(?:post|sync)"|"kind":"start"(?![^{}]*"request":true)/;

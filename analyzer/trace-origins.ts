@@ -53,6 +53,8 @@ export interface Origins {
   readonly callbacks: readonly CallbackUse[];
   /** Functions that code unknown to the analysis may call. */
   readonly escaped: ReadonlySet<FunctionId>;
+  /** Methods of objects that packages keep, and call by these. */
+  readonly lent: ReadonlySet<FunctionId>;
   /** False for functions of packages that nobody runs, and for those behind a test that nothing passes. */
   mayRun(fn: FunctionId): boolean;
   /** For a call of a bound function: the receiver that it was bound to. */
@@ -90,6 +92,7 @@ export function traceOrigins(
     calleeTokens: (op) => held.get(found.calleeOf(op) || facts.a.get(op)),
     callbacks: found.callbacks,
     escaped: found.escaped,
+    lent: found.lent,
     mayRun: (fn) => found.mayRun(fn),
     receiverOf: found.receiverOf,
     classOf: (token) => found.classOf.get(token),
@@ -176,7 +179,9 @@ class Solver {
       case 'copyProperties':
         return this.#properties.copyProperties(token, use.to);
       case 'receive':
-        return this.#properties.receive(token, use.receiver);
+        return this.#properties.receive(token, use.receiver, use.isLent === true);
+      case 'lend':
+        return this.#properties.lend(token, use);
       case 'escape':
         return this.#properties.escape(token);
       case 'start':

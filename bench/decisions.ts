@@ -98,7 +98,8 @@ process.stdout.write(
 );
 
 const count = new ReplicaCount();
-const loads = { most: 16, home: 0.5, replicas: Array.from({ length: 16 }, () => 0.3), starting: 0, waiting: 0 };
+const replicas = Array.from({ length: 16 }, () => 0.3);
+const loads = { most: 16, relieves: true, home: 0.5, replicas, starting: 0, waiting: 0 };
 const begin = process.hrtime.bigint();
 for (let look = 0; look < REQUESTS; look++) count.look(look / 100, loads);
 const each = Number(process.hrtime.bigint() - begin) / REQUESTS;

@@ -83,6 +83,16 @@ export function sync(callback: Rupture['callback'], params: Params, rest: Partia
   return { kind: 'sync', callback, params, ...rest };
 }
 
+/** A function among the options of a middleware, which calls it for requests. `within`: what it is called there. */
+export function asked(within: string, params: Params, argument = 0): readonly Rupture[] {
+  return listed(within).map((name) => askedItself(params, argument, { within: name }));
+}
+
+/** A function in the place of options. */
+export function askedItself(params: Params, argument = 0, rest: Partial<Rupture> = {}): Rupture {
+  return start(argument, params, { request: true, held: true, ...rest });
+}
+
 /** Methods that call their first argument in place. */
 export function syncCallback(names: string, params: Params, call: Call = {}): Members {
   return each(names, { call: { returns: 'fresh', ...call, ruptures: [sync(0, params)] } });

@@ -77,8 +77,13 @@ export interface Rupture {
   readonly thisIsReceiver?: boolean;
   /** The callback's `this` is what the call gives. */
   readonly thisIsResult?: boolean;
-  /** Of `sync`: the callback is what the argument holds under this name (`new Transform({ transform() {} })`); `*`, under any. */
+  /** The callback is what the argument holds under this name (`new Transform({ transform() {} })`), or under one name below another
+   *  (`*.custom.options`); `*`, under any. */
   readonly within?: string;
+  /** It is called for requests, and where the program itself uses what the call gives (`chain.run(req)`, `graphql({ schema })`). */
+  readonly held?: boolean;
+  /** Functions in what the callback gives are called as well, with who knows what: a resolver may give an object with methods. */
+  readonly callsResult?: boolean;
   /** Of `sync`: the callback is run not by this call, but by calls that run this (`Call.runs`). */
   readonly runBy?: string;
 }
@@ -114,6 +119,8 @@ export interface Call {
   readonly runs?: string;
   /** Its errors hold live objects, which no message carries. */
   readonly failsLive?: boolean;
+  /** It goes on with what it reads some time later, which a replica's start-up never comes to: who uses the package stays home. */
+  readonly finishesLater?: boolean;
   /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. */
   readonly shared?: boolean;
 }
@@ -197,6 +204,8 @@ export interface PackageModel {
   readonly settingsOf?: string;
   /** Once it is loaded, routers put functions of its own around what they are given, which call it and nothing else. */
   readonly wrapsHandlers?: boolean;
+  /** What it makes may be a view engine of an app, or what one goes by: whoever renders depends on it. */
+  readonly renders?: boolean;
   /** What its middleware puts on requests some time after it has passed them on. */
   readonly setsLater?: readonly string[];
   readonly types?: { readonly [name: string]: TypeModel };

@@ -8,6 +8,7 @@
  */
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part } from '../analyzer/cut-parts.js';
+import { type Engines, findEngines, renders } from '../analyzer/effects/engines.js';
 import { ANY_PROPERTY, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { Effect } from '../analyzer/summarise-effects.js';
@@ -20,13 +21,21 @@ export interface Configured {
 
 export class ConfiguredPackages {
   readonly #pipeline: Pipeline;
+  readonly #engines: Engines;
   readonly #found = new Map<string, OpId>();
   readonly #used = new Map<FunctionId, Configured | null>();
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline;
-    const { parts } = pipeline;
+    const { facts, models, origins, parts } = pipeline;
+    this.#engines = findEngines(facts, origins, models);
     for (const part of [...parts.list, parts.outsiders]) if (part.id !== 0) this.#look(part);
+    this.#lookForUnfinished();
+  }
+
+  /** Something else than start-up's first turn does so. */
+  has(name: string): boolean {
+    return this.#found.has(this.#pipeline.models.settingsOf(name));
   }
 
   usedBy({ runs }: Part): Configured | null {
@@ -49,6 +58,19 @@ export class ConfiguredPackages {
         this.#take(this.#modelled(this.#calledOf(op)), op);
       else if (kind === Effect.stateful && isCall(facts.kind.get(op))) this.#take(this.#configuredBy(op), op);
     });
+  }
+
+  #lookForUnfinished(): void {
+    const { facts, models, origins } = this.#pipeline;
+    const kinds = facts.kind.entries();
+    for (let op = 0; op < kinds.length; op++) {
+      if (!isCall(kinds[op] as number)) continue;
+      for (const id of origins.calleeTokens(op)) {
+        const shape = this.#shapeOf(id);
+        const call = shape === null ? null : models.call(shape, kinds[op] === Op.construct);
+        if (shape !== null && call?.finishesLater === true) this.#take(this.#ownName(shape), op);
+      }
+    }
   }
 
   /** `purifier.removed`: what the last call has left there, whoever called. */
@@ -81,9 +103,9 @@ export class ConfiguredPackages {
     return null;
   }
 
-  /** Who uses another package stays home anyway. */
+  /** Who uses another package stays home anyway; who renders by it uses it by way of the app. */
   #modelled(name: string | null): string | null {
-    return name !== null && this.#pipeline.models.isModelled(name) ? name : null;
+    return name !== null && (this.#pipeline.models.isModelled(name) || this.#engines.isPackage(name)) ? name : null;
   }
 
   /** `environment.addFilter('up', fn)`: whatever was made by it may be changed as well. */
@@ -115,9 +137,12 @@ export class ConfiguredPackages {
   }
 
   #usedIn(fn: FunctionId): Configured | null {
-    const { effects, facts, origins } = this.#pipeline;
+    const { effects, facts, origins, models } = this.#pipeline;
     for (const op of effects.ops.of(fn)) {
       const kind = facts.kind.get(op);
+      if (isCall(kind) && renders(op, facts, origins, models)) {
+        for (const [name, at] of this.#found) if (this.#engines.isPackage(name)) return { package: name, op: at };
+      }
       const holder = kind === Op.method || kind === Op.load ? origins.tokensOf(facts.a.get(op)) : [];
       for (const id of isCall(kind) ? [...origins.calleeTokens(op), ...holder] : holder) {
         const name = this.#ownName(this.#shapeOf(id));

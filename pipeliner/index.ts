@@ -3,6 +3,7 @@
  * Gives:   FluxionProgram: every static decision is taken here.
  */
 import type { Part, PartId } from '../analyzer/cut-parts.js';
+import type { FunctionId } from '../analyzer/facts.js';
 import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
@@ -18,6 +19,7 @@ import { findHeld } from './find-held.js';
 import { findLate } from './find-late.js';
 import { findOpen } from './find-open.js';
 import { findOrder } from './find-order.js';
+import { findRepeatable } from './find-repeatable.js';
 import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
 import { listAppNames } from './list-app-names.js';
@@ -99,12 +101,19 @@ function listLinkFacts(
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
   const open = findOpen(pipeline, flows, ({ id }) => placed.get(id));
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
+  const isFree = (fn: FunctionId): boolean => {
+    const part = parts.byFunction.get(fn);
+    const behind = new Set(part === undefined ? [] : [part]);
+    for (const id of behind)
+      for (const { to } of parts.list[id]?.streams ?? []) for (const each of to) behind.add(each);
+    return part !== undefined && [...behind].every((id) => placed.get(id)?.placement === 'replicated');
+  };
   return {
     connects: fluxions.flatMap((part) => {
       const packages = [...new Set([part, ...folds.within(part)].flatMap(connectsOf))].sort();
       return packages.length === 0 ? [] : [{ fluxion: nameOf({ names }, part.id), packages }];
     }),
-    repeatable: models.repeatable(),
+    repeatable: findRepeatable(pipeline, state, flows, isFree),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     appNames: listAppNames(pipeline, state),
     passes: listPasses(pipeline, names, folds, placed),

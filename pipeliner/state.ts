@@ -6,6 +6,7 @@
  *          Cells that may hold the same changing object are put into one Group.
  */
 import type { Part } from '../analyzer/cut-parts.js';
+import { findEngines, listRenderings } from '../analyzer/effects/engines.js';
 import { kinds } from '../analyzer/effects/kinds.js';
 import { ANY_PROPERTY, type FunctionId, Op, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
@@ -108,8 +109,9 @@ class Collector {
     const own = fnId === this.#part.fn.id;
     if (roots.isVariable(id)) return this.#onVariable(roots.of(id), roots.get(id), kind, op, own, value);
     // Parameters and `this` of functions that the part calls have been repeated for what they stand for.
-    if (!own || this.#part.kind === 'main') return;
     const root = roots.get(id);
+    if (!own && root.base === 'this' && this.#part.id !== 0) this.#onLent(fnId, root, kind, op, value);
+    if (!own || this.#part.kind === 'main') return;
     const fn = this.#part.fn;
     if (root.base === 'this') this.#onReceiver(fn.receiver, root, kind, op, own, value);
     else this.#onVariable(fn.params[root.id] ?? 0, root, kind, op, own, value);
@@ -223,6 +225,15 @@ class Collector {
     if (found || root.field === -1) return;
     const cell = this.#cells.fieldOf(receiver, root.field);
     this.#touch(cell, kind, op, root.deep ? changed : null, own);
+  }
+
+  /** `stream.write(line)`: code from outside calls it, by an object that it was given. */
+  #onLent(fn: FunctionId, root: Root, kind: number, op: OpId, changed: ValueId): void {
+    const { facts, origins } = this.#pipeline;
+    if (!origins.lent.has(fn)) return;
+    const { receiver } = facts.fn(fn);
+    const isObject = (id: TokenId): boolean => origins.tokens.get(id).kind === 'object';
+    if (origins.tokensOf(receiver).some(isObject)) this.#onReceiver(receiver, root, kind, op, false, changed);
   }
 
   // ------------------------------------------------------------------------------------------------ touches
@@ -346,21 +357,19 @@ class Collector {
     }
   }
 
-  /** Templates find what the app has, wherever else it is changed. */
+  /** Templates find what the app has, and what its engines were given, wherever else it is changed. */
   #readRendered(changing: ReadonlySet<TokenId>): void {
-    const { tokens } = this.#pipeline.origins;
+    const { facts, models, origins, parts } = this.#pipeline;
+    const { tokens } = origins;
+    const from: TokenId[] = [...findEngines(facts, origins, models).tokens];
+    for (let id = 1; id < tokens.length; id++) if (this.#lasting.isOneOfAKind(id)) from.push(id);
     const found = new Set<TokenId>();
-    for (let id = 1; id < tokens.length; id++) {
-      if (!this.#lasting.isOneOfAKind(id)) continue;
-      for (const token of this.#reach.from([id], true)) if (changing.has(token)) found.add(token);
-    }
+    for (const id of from) for (const token of this.#reach.from([id], true)) if (changing.has(token)) found.add(token);
     if (found.size === 0) return;
-    for (const cell of this.#cells.all.slice()) {
-      if (cell.request !== 'reply') continue;
-      for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
-        const op = touch.places(Use.mutates).find((place) => this.#isCallOf(place, /^render$/));
-        const part = this.#pipeline.parts.list[touch.part];
-        if (op === undefined || part === undefined) continue;
+    for (const op of listRenderings(facts, origins, models)) {
+      for (const id of parts.runners.get(facts.owner.get(op)) ?? nothing) {
+        const part = parts.list[id];
+        if (part === undefined || id === 0) continue;
         this.#part = part;
         for (const token of found) this.#touch(this.#cells.ofObject(token), Effect.read, op, null, false);
       }

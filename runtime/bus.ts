@@ -91,6 +91,14 @@ export class Channel<Out, In> {
     if (transfer !== undefined) this.#transfer.push(...transfer);
   }
 
+  /** The same at once, so that the loop has nothing under way that the program could see. */
+  sendAtOnce(message: Out): void {
+    if (!this.#isOpen) return;
+    this.#frame ??= [0];
+    this.send(message);
+    this.flush();
+  }
+
   /** At once: for what must be known even if this turn never ends. */
   flush(): void {
     const frame = this.#frame;

@@ -17,7 +17,7 @@ import type { Log } from './log.js';
 import type { ResultMessage, RunId, RunMessage, ToHome } from './messages.js';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
-import { computedMs, expectedMs, type Scheduler } from './scheduler.js';
+import { computedMs, expectedMs, type Movable, type Scheduler } from './scheduler.js';
 import type { FluxionState, Work } from './work.js';
 
 const { setTimeout } = timers;
@@ -32,7 +32,7 @@ export interface DispatchOptions {
   /** Will there be another replica? */
   readonly expectsMore: () => boolean;
   /** None is there, and one would be of use. */
-  readonly wanted: () => void;
+  readonly wanted: (why: string) => void;
   /** On how many replicas work that computes for so long may be at once. */
   readonly mostFor: (ms: number) => number;
   /** How much work may wait at home, for each replica. */
@@ -135,7 +135,7 @@ export class Dispatcher {
   offer(state: FluxionState, canRun: (replica: Replica) => boolean): Offer {
     const replicas = this.#options.replicas();
     if (!replicas.some((each) => each.isReady && canRun(each))) {
-      this.#options.wanted();
+      this.#options.wanted(whyAway(state.movable));
       // What has once left home may be what home could not bear, so it waits for the replica that is being started.
       return state.hasLeft && this.#options.expectsMore() ? 'away' : 'home';
     }
@@ -471,4 +471,11 @@ export class Dispatcher {
 
 function runHere(work: Work): void {
   work.scope.runInAsyncScope(() => work.runHere());
+}
+
+function whyAway({ id, mode, worthMs }: Movable): string {
+  const ms = worthMs.toFixed(1);
+  if (mode === 'trial')
+    return `"${id}" is tried elsewhere: of each request ${ms} ms are computed where no handler is seen to`;
+  return worthMs === 0 ? `"${id}" is to run elsewhere` : `"${id}", which takes ${ms} ms, is to run elsewhere`;
 }

@@ -22,6 +22,7 @@ import { findLift } from './link/lift.js';
 import type { LinkedSlot } from './link/link-home.js';
 import { type LinkedReplica, Linker, type Manifests } from './link/linker.js';
 import { isOpen } from './link/live-facts.js';
+import { foundSigns } from './link/reflect.js';
 import { prependOwnListener } from './link/routers.js';
 import { Log } from './log.js';
 import type { ReplicaSetup, ToHome } from './messages.js';
@@ -92,6 +93,8 @@ class Engine {
   #watchesLoads = false;
   /** Something that the servers call may leave. */
   #mayGain = false;
+  /** They have to run here. What they cost matters only where something else may leave. */
+  #bound: LinkedSlot[] = [];
   #gaveUpBy: string | null = null;
 
   constructor(context: EngineContext) {
@@ -113,7 +116,7 @@ class Engine {
       scheduler,
       replicas: () => this.#replicas.list(),
       expectsMore: () => this.#replicas.expectsMore,
-      wanted: () => this.#replicas.want(),
+      wanted: (why) => this.#replicas.want(why),
       mostFor: options.placement === 'eager' ? () => Number.POSITIVE_INFINITY : (ms) => capacity.mostFor(ms),
       mostWaiting: MOST_WAITING[options.overload],
       keepsParts: linker.hasCutsHome,
@@ -207,10 +210,11 @@ class Engine {
 
   #somethingMoves(): void {
     this.#mayGain = true;
+    for (const slot of this.#bound.splice(0)) this.#stubs.watch(slot);
     this.#watchRoutes();
     if (!this.#watchesLoads) watch.watchLoads((file) => this.#mindUnknownFiles([file]));
     this.#watchesLoads = true;
-    if (this.#context.options.placement === 'eager') this.#replicas.want();
+    if (this.#context.options.placement === 'eager') this.#replicas.want('all that may run elsewhere is to');
   }
 
   /** Routes that are added while the app serves may move as well. */
@@ -290,12 +294,14 @@ class Engine {
     const { fluxion } = slot;
     const why = this.#linker.staysBy(slot);
     this.#linker.verdicts.stays(slot, why);
-    if (fluxion === null) return false;
-    const moves = fluxion.movable && why === null;
-    if (!moves && this.#context.options.report === null) return false;
-    if (moves) this.#stubs.place(slot, fluxion);
-    else this.#stubs.count(slot, fluxion);
-    return moves;
+    if (fluxion?.movable === true && why === null) {
+      this.#stubs.place(slot, fluxion);
+      return true;
+    }
+    if (fluxion !== null && this.#context.options.report !== null) this.#stubs.count(slot, fluxion);
+    else if (this.#mayGain) this.#stubs.watch(slot);
+    else this.#bound.push(slot);
+    return false;
   }
 
   /** What is recorded, reported by fluxion or looked at closely has to pass by here. */
@@ -310,7 +316,7 @@ class Engine {
       log: this.#log,
       mindSettings: () => void this.#holds(),
       changed: () => this.#linker.anyChange,
-      wanted: () => this.#replicas.want(),
+      wanted: () => this.#replicas.want('the main thread has no time for all that is asked'),
       hasHeavy: () => this.#stubs.hasHeavy(),
       most: this.#mostTakers(),
       isTrying: () => scheduler.isUnsure || this.#stubs.isTrying(),
@@ -331,9 +337,14 @@ class Engine {
     return new Replicas({
       pool: () => this.#makePool(env),
       setup: () => this.#setup(),
+      signs: async () => {
+        await this.#linker.prepare();
+        return foundSigns();
+      },
       log: this.#log,
       threads,
       most: () => Math.min(threads, this.#accept?.enough ?? threads),
+      relieves: () => this.#accept?.pays ?? false,
       maxBlockMs: options.maxBlockMs,
       allAtOnce: options.placement === 'eager' || options.accept === 'every',
       waiting: () => this.#dispatcher.waiting,

@@ -17,6 +17,7 @@ const ASK_AGAIN_MS = 60_000;
 
 export interface FollowLoadOptions {
   readonly most: () => number;
+  readonly relieves: () => boolean;
   readonly ready: () => readonly Replica[];
   readonly starting: () => number;
   /** Work that waits at home for room. */
@@ -54,7 +55,7 @@ export class FollowLoad {
 
   /** Is there next to nothing to do? */
   #look(): boolean {
-    const { most, ready, starting, waiting, start } = this.#options;
+    const { most, relieves, ready, starting, waiting, start } = this.#options;
     const now = performance.now();
     const since = Math.max(1, now - this.#last.at);
     const home = performance.eventLoopUtilization(this.#last.home).utilization;
@@ -66,7 +67,8 @@ export class FollowLoad {
       return share;
     });
     this.#ask();
-    const decision = this.#count.look(now, { most: most(), home, replicas, starting: starting(), waiting: waiting() });
+    const loads = { most: most(), relieves: relieves(), starting: starting(), waiting: waiting() };
+    const decision = this.#count.look(now, { ...loads, home, replicas });
     if (decision.kind === 'start') {
       this.#letStay(decision.why);
       start(decision.count, decision.why);

@@ -12,7 +12,7 @@ import type { Encoded } from './codec.js';
 import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
 import type { Envelope, ToHome as ExchangeToHome, ToReplica as ExchangeToReplica } from './http-bridge/messages.js';
 import type { Reached } from './link/compare.js';
-import type { FunctionPlace } from './link/reflect.js';
+import type { FunctionPlace, Signs } from './link/reflect.js';
 import type { WarningMessage } from './warnings.js';
 
 /** What a thread needs to become a replica. */
@@ -106,6 +106,7 @@ export type ToReplica =
   | ResultMessage
   | AcceptMessage
   /** Keys of slots, and cuts, that reach the same here and at home: what these reach is named in messages from now on. */
+  | { readonly kind: 'signs'; readonly signs: Signs }
   | { readonly kind: 'linked'; readonly slots: readonly string[]; readonly cuts: readonly string[] }
   | { readonly kind: 'ping' }
   /** Could it end now? */

@@ -5,12 +5,15 @@
  *     none ── one is wanted ──> one ── no loop has time, or work waits ──> all ── idle for long ──> one less at a time ──> one spare
  *
  * One is started first, as a second one is of no use where the first has time. When no loop has time there is no telling how
- * much more would come if there were room, so then all are started: a crowd should not have to wait for several looks.
+ * much more would come if there were room, so then all are started: a crowd should not have to wait for several looks. That home has
+ * none says nothing where others cannot do what keeps it busy.
  */
 
 export interface LoopLoads {
   /** How many replicas there may be. */
   readonly most: number;
+  /** Others may do what keeps home busy. */
+  readonly relieves: boolean;
   /** Of its time since the last look, 0 to 1. */
   readonly home: number;
   /** Of each replica that is ready. */
@@ -43,10 +46,10 @@ export class ReplicaCount {
   #idleSince: number | null = null;
   #pressed = 0;
 
-  look(now: number, { most, home, replicas, starting, waiting }: LoopLoads): CountDecision {
+  look(now: number, { most, relieves, home, replicas, starting, waiting }: LoopLoads): CountDecision {
     const there = replicas.length + starting;
     const demand = replicas.reduce((sum, busy) => sum + busy, 0);
-    const hasTime = home < BUSY || replicas.some((busy) => busy < BUSY);
+    const hasTime = home < BUSY || !relieves || replicas.some((busy) => busy < BUSY);
     this.#pressed = waiting > 0 || !hasTime ? this.#pressed + 1 : 0;
     if (there < most && this.#pressed >= PRESSED_LOOKS) {
       this.#idleSince = null;

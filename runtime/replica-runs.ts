@@ -86,7 +86,7 @@ export class ReplicaRuns {
     return this.#waiting.size > 0 ? 'a result that it waits for' : null;
   }
 
-  receive(message: Exclude<ToReplica, AcceptMessage | { readonly kind: 'retire' | 'linked' }>): void {
+  receive(message: Exclude<ToReplica, AcceptMessage | { readonly kind: 'retire' | 'linked' | 'signs' }>): void {
     switch (message.kind) {
       case 'dispatch':
         this.#dispatch(message);

@@ -27,7 +27,7 @@ import type { Kept } from './link/kept.js';
 import { withLift } from './link/lift.js';
 import { remoteKey } from './link/pair.js';
 import type { Parts } from './link/reach.js';
-import { Reflector } from './link/reflect.js';
+import { expectSigns, Reflector } from './link/reflect.js';
 import { type Handler, hasStack, type Stacks, stackOf, stacksOfApp, stacksOfServer } from './link/routers.js';
 import { WholeReach } from './link/whole.js';
 import {
@@ -57,7 +57,12 @@ export default function startReplica(task: ReplicaTask): void {
 async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void> {
   Atomics.store(loaded, 0, 1);
   Atomics.notify(loaded, 0);
-  const receiver: { receive: (message: ToReplica) => void } = { receive: () => {} };
+  const receiver = {
+    // Nothing else comes before start-up is over.
+    receive(message: ToReplica): void {
+      if (message.kind === 'signs') expectSigns(message.signs);
+    },
+  };
   const channel: Channel<ToHome, ToReplica> = new Channel<ToHome, ToReplica>(port, {
     wire: { pack: packMessage, unpack: unpackMessage },
     window: Number.POSITIVE_INFINITY,
@@ -80,6 +85,7 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
       else if (message.kind === 'renew') accept.renew(message);
       else if (message.kind === 'count-accepted') accept.count(message);
       else if (message.kind === 'linked') share(message);
+      else if (message.kind === 'signs') expectSigns(message.signs);
       else if (message.kind === 'retire') channel.send({ kind: 'may-retire', holds: runs.holds() ?? leaving.holds() });
       else runs.receive(message);
     };
@@ -288,7 +294,7 @@ function link(
           path,
           place,
           reached: reachedBy(is, remoteKey({ root, path })),
-          whole: whole?.ofSlot(fn, place, is) ?? null,
+          whole: whole?.ofSlot(fn, place, is)?.reached ?? null,
         },
       ];
     });

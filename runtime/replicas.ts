@@ -9,6 +9,7 @@
 import timers from 'node:timers';
 import { Channel } from './bus.js';
 import { FollowLoad } from './follow-load.js';
+import type { Signs } from './link/reflect.js';
 import type { Log } from './log.js';
 import type { ReplicaSetup, ReplicaStarted, ToHome, ToReplica } from './messages.js';
 import type { Thread, ThreadPool } from './pool.js';
@@ -119,6 +120,7 @@ export class Replica implements Target {
 export class Replicas {
   readonly #pool: () => Promise<ThreadPool>;
   readonly #setup: () => Promise<Omit<ReplicaSetup, 'id' | 'connects'>>;
+  readonly #signs: () => Promise<Signs>;
   readonly #events: ReplicaEvents;
   readonly #log: Log;
   readonly #wanted: number;
@@ -141,11 +143,15 @@ export class Replicas {
   constructor(options: {
     readonly pool: () => Promise<ThreadPool>;
     readonly setup: () => Promise<Omit<ReplicaSetup, 'id' | 'connects'>>;
+    /** Of functions that home has found. */
+    readonly signs: () => Promise<Signs>;
     readonly events: ReplicaEvents;
     readonly log: Log;
     readonly threads: number;
     /** How many are of use now: as many, or fewer. */
     readonly most: () => number;
+    /** They may do what keeps home busy, not only what it sends away. */
+    readonly relieves: () => boolean;
     readonly maxBlockMs: number;
     /** Somebody wants to see all of them from the beginning. */
     readonly allAtOnce: boolean;
@@ -154,6 +160,7 @@ export class Replicas {
   }) {
     this.#pool = options.pool;
     this.#setup = options.setup;
+    this.#signs = options.signs;
     this.#events = options.events;
     this.#log = options.log;
     this.#wanted = options.threads;
@@ -162,6 +169,7 @@ export class Replicas {
       ? null
       : new FollowLoad({
           most: options.most,
+          relieves: options.relieves,
           ready: () => this.#all,
           starting: () => this.#starting,
           waiting: options.waiting,
@@ -180,12 +188,12 @@ export class Replicas {
   }
 
   /** May be called as often as one likes. */
-  want(): void {
+  want(why: string): void {
     if (this.#isWanted || this.#isOver) return;
     this.#isWanted = true;
     setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     if (this.#load === null) return this.#startMore(this.#wanted, 'all are wanted at once');
-    this.#startMore(1, 'something may run elsewhere');
+    this.#startMore(1, why);
     this.#load.begin();
   }
 
@@ -233,6 +241,8 @@ export class Replicas {
       ...(this.#events.weigh === null ? {} : { weigh: this.#events.weigh }),
     });
     const replica = new Replica(id, thread, channel);
+    // It does not wait for them, but they save it most of what finding its functions takes.
+    void this.#signs().then((signs) => channel.sendAtOnce({ kind: 'signs', signs }));
     let waitedMs = 0;
     const timer = setInterval(() => {
       if (replica.hasStarted) return clearInterval(timer);
@@ -255,6 +265,8 @@ export class Replicas {
     replica.hasStarted = true;
     replica.isReady = true;
     replica.since = performance.now();
+    // Its start-up does not count.
+    replica.busyMs = replica.thread.busyMs();
     for (const miss of found.misses) this.#log.debug(`${replica.id} asked for what home had not: ${miss}`);
     this.#linking++;
     await this.#events.started(replica, found);

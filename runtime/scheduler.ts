@@ -16,6 +16,7 @@
  * Where all loops take connections none has more time than another, and a message is worth it only for what would hold up the
  * loop that it came to. Of what is shorter a few go away nevertheless, as it is seen only there what it costs in all.
  */
+import { subscribe } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 
@@ -120,25 +121,29 @@ export class Scheduler {
   readonly #now: () => number;
   readonly #utilisation: (before?: Utilisation) => Utilisation;
   readonly #cpuMs: () => number;
-  #last: { readonly at: number; readonly utilisation: Utilisation; readonly cpuMs: number };
-  /** Since the last look: what is known to have been computed at home, and for how many runs. */
+  readonly #isOwnCpu: boolean;
+  readonly #requests: () => number;
+  #last: Measured;
+  /** Since the last look: what is known to have been computed at home; and runs there of what may leave. */
   #seenMs = 0;
   #seenRuns = 0;
   #troubledLooks = 0;
   /** Since the beginning: what was computed that no handler was seen to do. */
   #allUnseenMs = 0;
   #isTroubled = false;
-  /** For each run, at the last look. */
+  /** For each request, or run where there are more of these, at the last look. */
   #unseenMs = 0;
 
   /** `isEven`: all loops take connections, and none has more time than another. */
-  constructor(mode: 'auto' | 'eager', isEven: () => boolean, clock: Clock = CLOCK) {
+  constructor(mode: 'auto' | 'eager', isEven: () => boolean, clock: Clock = ofThisLoop()) {
     this.#mode = mode;
     this.#isEven = isEven;
     this.#now = clock.now;
     this.#utilisation = clock.utilisation;
     this.#cpuMs = clock.cpuMs;
-    this.#last = { at: clock.now(), utilisation: clock.utilisation(), cpuMs: clock.cpuMs() };
+    this.#isOwnCpu = clock.isOwnCpu;
+    this.#requests = clock.requests;
+    this.#last = this.#measure(clock.now());
   }
 
   goesAway(movable: Movable): boolean {
@@ -185,13 +190,14 @@ export class Scheduler {
    */
   ranAtHome(movable: Movable, clockMs: number, computedMs: number | null): void {
     const ms = computedMs === null ? clockMs : Math.min(clockMs, computedMs);
+    const isCertain = this.#isCertain(clockMs, computedMs);
     this.#seenMs += ms;
     this.#seenRuns++;
     movable.runs++;
     movable.spentMs += clockMs;
     if (movable.watched > 0) movable.watched--;
     if (ms >= LONG_MS) movable.watched = WATCHED_RUNS;
-    if (ms >= LONG_MS && computedMs === null) return;
+    if (ms >= LONG_MS && !isCertain) return;
     movable.cost += (ms - movable.cost) * (movable.runs < 8 ? 1 / movable.runs : 0.125);
     movable.long = movable.long * 0.95 + (ms >= LONG_MS ? 1 : 0);
     movable.heavy = movable.heavy * 0.95 + (ms >= HEAVY_MS ? 1 : 0);
@@ -201,6 +207,11 @@ export class Scheduler {
     if (movable.long >= 1.5 || (movable.runs <= FIRST_RUNS && ms >= LONG_AT_FIRST_MS)) {
       this.#begin(movable, 'away', movable.cost);
     }
+  }
+
+  /** What has to run at home did. */
+  ranBound(ms: number): void {
+    this.#seenMs += ms;
   }
 
   watches(movable: Movable): boolean {
@@ -215,9 +226,15 @@ export class Scheduler {
     const isDear = ms * WAY_PER_SEND >= Math.max(movable.worthMs, movable.costAway, HOP_MS);
     movable.dear = movable.dear * 0.95 + (isDear ? 1 : 0);
     // By the clock alone it may have been a time in which others had the processor.
-    if (isDear && computedMs === null) return;
+    if (isDear && !this.#isCertain(clockMs, computedMs)) return;
     movable.sendMs += (ms - movable.sendMs) * (movable.sends < 8 ? 1 / movable.sends : 0.125);
     if (this.#isAwayByChoice(movable) && isDear && movable.dear >= DEAR) this.#stays(movable);
+  }
+
+  /** It was this loop that computed for so long, not other processes, nor other threads of this one while the loop had to wait. */
+  #isCertain(clockMs: number, computedMs: number | null): boolean {
+    if (computedMs === null) return false;
+    return this.#isOwnCpu || computedMs >= clockMs / 2 || computedMs >= LONG_AT_FIRST_MS;
   }
 
   weighs(movable: Movable): boolean {
@@ -267,20 +284,32 @@ export class Scheduler {
     const now = this.#now();
     if (now - this.#last.at < LOOK_EVERY_MS) return this.#isTroubled;
     const { utilization, active } = this.#utilisation(this.#last.utilisation);
-    const cpuMs = this.#cpuMs();
+    const next = this.#measure(now);
     // A loop also looks busy while others have the processor.
-    const computed = Math.min(active, cpuMs - this.#last.cpuMs);
-    const unseen = (computed - this.#seenMs) / Math.max(1, this.#seenRuns);
+    const computed = Math.min(active, next.cpuMs - this.#last.cpuMs);
+    // Whatever is asked may have a part in it.
+    const unseen = (computed - this.#seenMs) / Math.max(1, this.#seenRuns, next.requests - this.#last.requests);
     this.#allUnseenMs += Math.max(0, computed - this.#seenMs);
     const isTroubled = utilization >= BUSY && unseen >= HOP_MS && this.#allUnseenMs >= COLD_CODE_MS;
     this.#troubledLooks = isTroubled ? this.#troubledLooks + 1 : 0;
     this.#unseenMs = unseen;
     this.#isTroubled = this.#troubledLooks >= (unseen >= MUCH_MS ? LOOKS_IF_MUCH : LOOKS);
-    this.#last = { at: now, utilisation: this.#utilisation(), cpuMs };
+    this.#last = next;
     this.#seenMs = 0;
     this.#seenRuns = 0;
     return this.#isTroubled;
   }
+
+  #measure(at: number): Measured {
+    return { at, utilisation: this.#utilisation(), cpuMs: this.#cpuMs(), requests: this.#requests() };
+  }
+}
+
+interface Measured {
+  readonly at: number;
+  readonly utilisation: Utilisation;
+  readonly cpuMs: number;
+  readonly requests: number;
 }
 
 type Utilisation = ReturnType<typeof performance.eventLoopUtilization>;
@@ -289,6 +318,10 @@ export interface Clock {
   readonly now: () => number;
   readonly utilisation: (before?: Utilisation) => Utilisation;
   readonly cpuMs: () => number;
+  /** `cpuMs` counts this thread alone, not what tidies up memory and compiles beside it. */
+  readonly isOwnCpu: boolean;
+  /** That have come to this loop. */
+  readonly requests: () => number;
 }
 
 /** Later versions of Node know what one thread has computed; earlier ones only all threads together. */
@@ -299,8 +332,14 @@ export function computedMs(): number {
   return (user + system) / 1000;
 }
 
-const CLOCK: Clock = {
-  now: () => performance.now(),
-  utilisation: (before) => performance.eventLoopUtilization(before),
-  cpuMs: computedMs,
-};
+function ofThisLoop(): Clock {
+  let requests = 0;
+  subscribe('http.server.request.start', () => requests++);
+  return {
+    now: () => performance.now(),
+    utilisation: (before) => performance.eventLoopUtilization(before),
+    cpuMs: computedMs,
+    isOwnCpu: 'threadCpuUsage' in process,
+    requests: () => requests,
+  };
+}

@@ -21,6 +21,9 @@ import { TurnMeter } from './turn-meter.js';
 import type { Code, Cuts, Make } from './types.js';
 import { CutWork, type FluxionState, HandlerWork, type Parts, sharedClock } from './work.js';
 
+/** What has to run here, whichever function it is. */
+const BOUND = Symbol('bound');
+
 export interface StubOptions {
   readonly dispatcher: Dispatcher;
   readonly scheduler: Scheduler;
@@ -40,7 +43,7 @@ export interface StubOptions {
 export class Stubs {
   readonly #options: StubOptions;
   readonly #states = new Map<string, FluxionState>();
-  readonly #meter: TurnMeter<FluxionState>;
+  readonly #meter: TurnMeter<FluxionState | typeof BOUND>;
   #isAllHome = false;
   /** Of the run that is on top of the stack: what others took that it called. */
   #withinMs = 0;
@@ -48,10 +51,13 @@ export class Stubs {
   constructor(options: StubOptions) {
     this.#options = options;
     const { scheduler } = options;
-    this.#meter = new TurnMeter<FluxionState>({
-      watches: ({ movable }) => scheduler.watches(movable),
+    this.#meter = new TurnMeter<FluxionState | typeof BOUND>({
+      watches: (what) => what !== BOUND && scheduler.watches(what.movable),
       computedMs,
-      ran: (state, ms, computed) => this.#ranHere(state, ms, computed),
+      ran: (what, ms, computed) => {
+        if (what === BOUND) scheduler.ranBound(ms);
+        else this.#ranHere(what, ms, computed);
+      },
     });
   }
 
@@ -142,6 +148,16 @@ export class Stubs {
     if (this.#options.holdsFor(fn)) return true;
     state.staysHome = true;
     return false;
+  }
+
+  /** What it costs is no reason to try others elsewhere, and is not taken for theirs. */
+  watch({ kind, fn, intercept, holder }: LinkedSlot): void {
+    // Connect's layers call theirs as methods, which stack traces say only where it is no accessor that gives them.
+    if (kind === 'error' || Object.getPrototypeOf(holder) === Object.prototype) return;
+    intercept?.(() => {
+      this.#meter.taken(BOUND);
+      return fn;
+    });
   }
 
   /** For the report: counts, and nothing else. */

@@ -30,6 +30,7 @@ const OLDER: { readonly [name: string]: readonly number[] } = {
   'date-fns': [2, 3],
   agenda: [4],
   express: [3, 4],
+  'express-handlebars': [5],
   'express-rate-limit': [6, 7],
   'express-slow-down': [1],
   formidable: [2],

@@ -148,9 +148,12 @@ test('frozen, sealed and closed objects', (t) => {
     f: Object.freeze({ a: Object.freeze([1]) }),
     s: Object.seal({ a: 1 }),
     c: Object.preventExtensions({}),
+    e: Object.freeze(Object.assign(new Error('as it was'), { code: 7, cause: Object.freeze(new TypeError('within')) })),
   };
   const got = carry(value) as typeof value;
   t.true(Object.isFrozen(got.f) && Object.isFrozen(got.f.a));
+  t.true(Object.isFrozen(got.e) && Object.isFrozen(got.e.cause));
+  t.deepEqual([got.e.message, got.e.code, got.e.cause.message], ['as it was', 7, 'within']);
   t.true(Object.isSealed(got.s) && !Object.isFrozen(got.s));
   t.false(Object.isExtensible(got.c));
 });

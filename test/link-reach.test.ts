@@ -1,9 +1,14 @@
+import { EventEmitter } from 'node:events';
+import http from 'node:http';
 import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import { findDifference, freshReach, type Reached } from '../runtime/link/compare.js';
+import { Reach } from '../runtime/link/reach.js';
+import { Reflector } from '../runtime/link/reflect.js';
 import { divergenceText, Sanitizer } from '../runtime/sanitize.js';
 import { tempFolder } from './support/temp-folder.js';
 
@@ -205,4 +210,35 @@ test('the sanitizer tells once what is not as it was, and what has run', (t) => 
     'sanitize: "limits", which "read" (app.js:3) reads on every loop, has changed on replica-1; run since it was as it should be: POST /most',
   );
   t.deepEqual(sanitizer.look(), []);
+});
+
+test('what middleware has in hands that leads out of the program is no stranger where other threads have their own', (t) => {
+  const held = {
+    agent: new http.Agent({ keepAlive: true }),
+    oneByOne: new http.Agent({ maxSockets: 1 }),
+    request: Object.create(http.IncomingMessage.prototype),
+    socket: new Socket(),
+    events: new EventEmitter(),
+  };
+  const reflector = new Reflector();
+  const reach = new Reach(reflector, { isApp: (url) => url === import.meta.url, changes: () => false });
+  const strangers = new Map<object, string>();
+  reach.of(() => held, null, strangers);
+  reflector.close();
+  const names = Object.entries(held).filter(([, value]) => strangers.has(value));
+  t.deepEqual(
+    names.map(([name]) => name),
+    ['oneByOne', 'socket', 'events'],
+  );
+});
+
+test('standard output is the same everywhere', (t) => {
+  const [out, err] = [process.stdout, process.stderr];
+  t.deepEqual(
+    reachedBy(() => [out, err]),
+    [
+      ['out', 'process.stdout'],
+      ['err', 'process.stderr'],
+    ],
+  );
 });

@@ -8,6 +8,8 @@ class Bench {
   starting: number[] = [];
   ready = 1;
   retired = 0;
+  /** What keeps home busy may be done by others. */
+  relieves = true;
   readonly #count = new ReplicaCount();
 
   constructor(readonly most: number) {}
@@ -21,6 +23,7 @@ class Bench {
       const each = Math.min(1, work / this.ready);
       const decision = this.#count.look(this.time, {
         most: this.most,
+        relieves: this.relieves,
         home: isHomeFull ? 1 : 0.1,
         replicas: Array.from({ length: this.ready }, () => each),
         starting: this.starting.length,
@@ -55,6 +58,15 @@ test('where home has no time and replicas neither, all come, though nothing wait
   const bench = new Bench(4);
   bench.pass(900, 1, true);
   t.is(bench.ready, 4);
+});
+
+test('where home is busy with what only home can do, one is enough for what it sends away', (t) => {
+  const bench = new Bench(4);
+  bench.relieves = false;
+  bench.pass(60_000, 0.3, true);
+  t.is(bench.ready, 1);
+  bench.pass(1_000, 8, true);
+  t.is(bench.ready, 4, 'work that waits is theirs');
 });
 
 test('as many as are of use', (t) => {

@@ -361,6 +361,26 @@ test('upgrades, clients that go away, what Node answers itself, and close(): all
   t.is((await app.ended).code, 0);
 });
 
+test('a server that closes answers what was asked before, wherever that is', async (t) => {
+  const app = await serve(
+    t,
+    `${BEGIN}
+    let kept = 0;
+    const work = () => { let sum = 0; for (let at = 0; at < 1e6; at++) sum += at % 7; return sum; };
+    app.get('/free', (req, res) => { res.json(work()); });
+    app.get('/kept', (req, res) => { res.json(++kept); });
+    process.on('SIGUSR1', () => { server.close(); });
+    ${END}`,
+  );
+  const path = (n: number): string => (n % 2 === 0 ? '/free' : '/kept');
+  // Each connection has been used for both.
+  for (let round = 0; round < 4; round++) await app.many(24, (n) => path(n + round));
+  const answers = Array.from({ length: 24 }, (_, n) => app.get(path(n)));
+  await Promise.race(answers);
+  app.child.kill('SIGUSR1');
+  t.deepEqual([...new Set((await Promise.all(answers)).map(({ status }) => status))], [200]);
+});
+
 test('a request that is led to what has to run at home by a way that nobody foresaw starts again there', async (t) => {
   const text = `${BEGIN}
     let count = 0;

@@ -21,6 +21,7 @@ import type { Ruptures } from '../find-rupture-points.js';
 import type { Models, Shape } from '../models.js';
 import type { TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
+import { ENGINE, RENDER } from './engines.js';
 import { type Place, ReachedFrom } from './reached-from.js';
 
 const nothing: ReadonlySet<FunctionId> = new Set();
@@ -159,8 +160,11 @@ export class HandedFunctions {
       this.#addFrom(value, 1, setOf(lent.runBy, rupture.runBy));
       this.#addFrom(value, 1, setOf(lent.keptBy, op));
     }
+    const engine = this.#facts.knownAtom(ENGINE);
     for (let id = 0; id < tokens.length; id++) {
       const token = tokens.get(id);
+      const found = engine === undefined ? undefined : tokens.property(id, engine);
+      if (found !== undefined) this.#addFrom(found, 1, setOf(lent.runBy, RENDER));
       const group = token.kind === 'external' ? token.shape.member?.runBy : undefined;
       if (group === undefined) continue;
       for (const value of tokens.knownProperties(id)?.values() ?? [])

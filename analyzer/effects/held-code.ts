@@ -17,6 +17,7 @@ import type { Ruptures } from '../find-rupture-points.js';
 import type { Models, Shape } from '../models.js';
 import type { Token, TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
+import { type Engines, findEngines } from './engines.js';
 import { patchesOf } from './patches.js';
 import { type Place, ReachedFrom } from './reached-from.js';
 
@@ -32,6 +33,9 @@ interface Given {
   readonly settingValues: ValueId[];
   /** What runs where something is printed. */
   readonly output: Set<FunctionId>;
+  /** What may be view engines, and what these are given. */
+  readonly engines: Engines;
+  readonly engineValues: ValueId[];
 }
 
 const none: readonly FunctionId[] = [];
@@ -54,7 +58,7 @@ export class HeldCode {
     this.#facts = facts;
     this.#origins = origins;
     this.#models = models;
-    for (const point of ruptures.points) for (const { fn } of point.callbacks) this.#callbacks.add(fn);
+    for (const point of ruptures.points) if (!point.held) for (const { fn } of point.callbacks) this.#callbacks.add(fn);
     this.#reached = new ReachedFrom((place, found, visit) => this.#look(place, found, visit), budget);
   }
 
@@ -153,6 +157,8 @@ export class HeldCode {
     switch (place.kind) {
       case 'value':
         return this.#lookAtValue(place.value, place.depth, found, visit);
+      case 'instances':
+        return this.#lookForInstances(place.value, place.depth, visit);
       case 'within':
         for (const value of this.#propertiesOf(place.id)) visit({ kind: 'value', value, depth: place.depth });
         return;
@@ -195,8 +201,10 @@ export class HeldCode {
     if (token === null || !this.#isCode(token.shape)) return;
     // An app holds all of its handlers, which it calls for requests.
     if (token.site < 0 || this.#models.oneOf(token.shape) !== null) return;
-    for (const value of [...this.#propertiesOf(id), ...this.#argumentsOf(token.site)])
+    for (const value of [...this.#propertiesOf(id), ...this.#argumentsOf(token.site)]) {
       visit({ kind: 'value', value, depth: deepest });
+      visit({ kind: 'instances', value, depth: 2 });
+    }
     for (const callee of this.#origins.calleeTokens(token.site)) {
       const maker = this.#externalOf(callee);
       const number = maker === null ? undefined : this.#packages().names.get(maker.shape.package);
@@ -204,6 +212,17 @@ export class HeldCode {
     }
     if (this.#facts.kind.get(token.site) !== Op.method) return;
     for (const from of this.#origins.tokensOf(this.#facts.a.get(token.site))) visit({ kind: 'held', id: from });
+  }
+
+  /** `createLogger({ transports: [new Own()] })`: what it keeps it calls. */
+  #lookForInstances(value: ValueId, depth: number, visit: (next: Place) => void): void {
+    for (const id of this.#origins.tokensOf(value)) {
+      const token = this.#origins.tokens.get(id);
+      if (token.kind !== 'object') continue;
+      if (token.type === 'Instance') visit({ kind: 'methods', proto: token.proto, depth: deepest });
+      else if (depth > 0)
+        for (const each of this.#propertiesOf(id)) visit({ kind: 'instances', value: each, depth: depth - 1 });
+    }
   }
 
   #lookAtMethods(proto: ValueId, depth: number, visit: (next: Place) => void): void {
@@ -232,7 +251,15 @@ export class HeldCode {
 
   /** Settings of a package (`dayjs.extend(fn)`), and what the program puts on it (`moment.now = fn`). */
   #findGiven(): Given {
-    const given: Given = { names: new Map(), values: [], settings: new Set(), settingValues: [], output: new Set() };
+    const given: Given = {
+      names: new Map(),
+      values: [],
+      settings: new Set(),
+      settingValues: [],
+      output: new Set(),
+      engines: findEngines(this.#facts, this.#origins, this.#models),
+      engineValues: [],
+    };
     const { kind } = this.#facts;
     for (let op = 0; op < kind.length; op++) {
       for (const { fn, of: patched } of patchesOf(this.#facts, this.#origins, op)) {
@@ -258,10 +285,11 @@ export class HeldCode {
       const token = this.#externalOf(id);
       if (token === null) continue;
       if (token.shape.path === 'express.Application.set') this.#addSettings(op, given);
-      if (token.site !== -1 || !isThirdParty(token.shape)) continue;
+      if (!isThirdParty(token.shape)) continue;
       const call = this.#models.call(token.shape, this.#facts.kind.get(op) === Op.construct);
-      if (call === null || (call.mutates?.includes('this') === true && call.keeps !== undefined))
-        give(given, token.shape.package, this.#argumentsOf(op));
+      if (call !== null && (call.mutates?.includes('this') !== true || call.keeps === undefined)) continue;
+      if (token.site === -1) give(given, token.shape.package, this.#argumentsOf(op));
+      else if (given.engines.isPackage(token.shape.package)) given.engineValues.push(...this.#argumentsOf(op));
     }
   }
 
@@ -279,13 +307,15 @@ export class HeldCode {
   }
 
   #addReply({ path }: Shape, op: OpId, found: Set<FunctionId>): void {
-    const { settings, settingValues, values } = this.#packages();
+    const { settings, settingValues, values, engines, engineValues } = this.#packages();
     for (const fn of settings) found.add(fn);
     for (const value of settingValues) this.#add({ kind: 'value', value, depth: deepest }, found);
     if (!rendering.test(path)) return;
     this.#addGiven(op, found);
     // Whichever engine it is, it has been given nothing but what packages have been given.
     for (const number of values.keys()) this.#add({ kind: 'package', number }, found);
+    for (const id of engines.tokens) this.#add({ kind: 'held', id }, found);
+    for (const value of engineValues) this.#add({ kind: 'value', value, depth: deepest }, found);
   }
 }
 

@@ -11,6 +11,8 @@ import type { TokenId } from '../tokens.js';
 export type Place =
   /** A value, and what is in it so many objects deep. */
   | { readonly kind: 'value'; readonly value: ValueId; readonly depth: number }
+  /** Methods of instances that are in a value, so many objects deep. */
+  | { readonly kind: 'instances'; readonly value: ValueId; readonly depth: number }
   /** What the properties of an object hold. */
   | { readonly kind: 'within'; readonly id: TokenId; readonly depth: number }
   /** What something of a package holds. */
@@ -83,7 +85,14 @@ export class ReachedFrom {
   }
 }
 
-const KINDS = { value: 0, within: 1, held: 2, methods: 3, package: 4 } as const satisfies Record<Place['kind'], number>;
+const KINDS: Readonly<Record<Place['kind'], number>> = {
+  value: 0,
+  within: 1,
+  held: 2,
+  methods: 3,
+  package: 4,
+  instances: 5,
+};
 const DEPTHS = 4;
 const MOST_KINDS = 8;
 
@@ -96,6 +105,7 @@ function keyOf(place: Place): number {
 function numberOf(place: Place): number {
   switch (place.kind) {
     case 'value':
+    case 'instances':
       return place.value;
     case 'within':
     case 'held':

@@ -4,7 +4,7 @@
  * Reads:   facts; who is called.
  * Gives:   to `TokenFlow`: copies from arguments to parameters and from results; to `Found`: callees.
  */
-import type { ValueRef } from '../../models/types.js';
+import type { Rupture, ValueRef } from '../../models/types.js';
 import { isToldApart } from '../clone-function.js';
 import {
   ANY_PROPERTY,
@@ -58,6 +58,8 @@ export class Calls {
   readonly #tokens: TokenTable;
   readonly #instances = new Map<string, TokenId>();
   readonly #waiting: Waiting[] = [];
+  /** Uses of what callbacks give, by the uses of these callbacks. */
+  readonly #ofResults = new Map<Extract<Use, { kind: 'callback' }>, Extract<Use, { kind: 'callback' }>>();
   /** What callbacks are called with, by their use and the parameters that the model lists. */
   readonly #givenTo = new Map<Use, Map<readonly ValueRef[], readonly ValueId[]>>();
   readonly #superCalls: { readonly id: TokenId; readonly view: CallView }[] = [];
@@ -336,6 +338,7 @@ export class Calls {
     const fnId = fn.id;
     this.#found.called.add(fnId);
     this.#found.start(fnId);
+    if (rupture.callsResult === true) this.#callResult(fn.result, use);
     const bound = token.kind === 'bound' ? token.args : [];
     const isErrorHandler = rupture.errorParams !== undefined && fn.params.length === 4;
     const params = (isErrorHandler ? rupture.errorParams : rupture.params) ?? [];
@@ -350,6 +353,20 @@ export class Calls {
     if (rupture.kind === 'sync' && rupture.within === undefined && token.kind === 'function')
       this.#flow.edge(use.call.args[after] ?? NOTHING, fn.receiver);
     if (rupture.kind === 'post' && this.#catches(use.use)) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
+  }
+
+  /** Whoever calls the function calls functions in what it gives. */
+  #callResult(result: ValueId, use: Extract<Use, { kind: 'callback' }>): void {
+    let inner = this.#ofResults.get(use);
+    if (inner === undefined) {
+      const { op, argument, rupture } = use.use;
+      const called: Rupture = { ...rupture, callback: 'functions', params: [] };
+      inner = { ...use, use: { op, rupture: called, value: result, argument, isResult: true } };
+      this.#ofResults.set(use, inner);
+      this.#ofResults.set(inner, inner);
+    }
+    this.#found.callbacks.push({ ...inner.use, value: result });
+    this.#flow.lay(result, inner);
   }
 
   /** Middleware that nobody has read has the request. */

@@ -18,6 +18,8 @@ export class Found {
   readonly calleesOfAll = new Map<OpId, ValueId>();
   readonly callbacks: CallbackUse[] = [];
   readonly escaped = new Set<FunctionId>();
+  /** Packages call them, by an object that they keep. */
+  readonly lent = new Set<FunctionId>();
   readonly called = new Set<FunctionId>();
   readonly receiverOf = new Map<OpId, ValueId>();
   /** Functions of packages that run, or may, in the order in which that was found. */

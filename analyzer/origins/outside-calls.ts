@@ -14,7 +14,7 @@ import type { GivenValues } from './given-values.js';
 import type { Properties } from './properties.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
-import { type CallbackUse, type CallView, startAll, startIt } from './uses.js';
+import { type CallbackUse, type CallView, lendAll, startAll, startIt } from './uses.js';
 
 export class OutsideCalls {
   readonly #flow: TokenFlow;
@@ -85,6 +85,10 @@ export class OutsideCalls {
     for (const rupture of call.ruptures ?? []) this.#takeCallbacks(rupture, view);
     if (this.#facts.hasPackages)
       for (const arg of view.args) this.#flow.lay(arg, defining.test(shape.path) ? startAll : startIt);
+    // What packages keep they call by the object that has it; Express and Node call what their models say.
+    const mayCall =
+      call.keeps !== undefined && call.data !== true && shape.package !== '' && shape.package !== 'express';
+    if (mayCall && !shape.isOfNode) for (const arg of view.args) this.#flow.lay(arg, lendAll);
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view);
   }
@@ -192,10 +196,14 @@ export class OutsideCalls {
 
   #callbackIn(argument: ValueId, { within }: Rupture, view: CallView): ValueId {
     if (within === undefined || argument === NOTHING) return argument;
-    const atom = within === '*' ? ANY_PROPERTY : this.#facts.atom(within);
-    const to = this.#facts.newValue();
-    this.#flow.use(argument, { kind: 'load', atom, to, receiver: argument, op: view.op });
-    return to;
+    let holder = argument;
+    for (const name of within.split('.')) {
+      const atom = name === '*' ? ANY_PROPERTY : this.#facts.atom(name);
+      const to = this.#facts.newValue();
+      this.#flow.use(holder, { kind: 'load', atom, to, receiver: holder, op: view.op });
+      holder = to;
+    }
+    return holder;
   }
 
   /** What is said of one event of the receiver's type goes before what is said of listeners in general. */

@@ -21,7 +21,7 @@ import { everyRequest, type Token, type TokenId, type TokenTable, UNKNOWN } from
 import type { Found } from './found.js';
 import type { LiveField, LiveFields } from './live-fields.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
-import { type Load, startAll, type Use } from './uses.js';
+import { type Load, lendWithin, startAll, type Use } from './uses.js';
 
 /** A load of what is unknown, unless the program has put it there. */
 interface Borrowed {
@@ -51,6 +51,8 @@ export class Properties {
   readonly #iterations = new Map<string, Load>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
   readonly #escapedTokens = new Set<TokenId>();
+  /** Of objects that code from outside has, and what inherits from them. */
+  readonly #lentBy = new Set<string>();
   /** What code has that nobody has read, as `#reachedBy` names it. */
   readonly #exposed = new Set<string>();
   readonly #proto: AtomId;
@@ -445,12 +447,27 @@ export class Properties {
     }
   }
 
-  receive(id: TokenId, receiver: ValueId): void {
+  receive(id: TokenId, receiver: ValueId, isLent = false): void {
     const token = this.#tokens.get(id);
     if (token.kind !== 'function') return;
+    if (isLent) this.#found.lent.add(token.fn);
     this.#found.start(token.fn);
     const fn = this.#facts.fn(token.fn);
     if ((fn.flags & FunctionFlag.arrow) === 0) this.#flow.edge(receiver, fn.receiver);
+  }
+
+  /** What is called by an object has that for its `this`. */
+  lend(id: TokenId, { depth, receiver }: Extract<Use, { kind: 'lend' }>): void {
+    const token = this.#tokens.get(id);
+    if (token.kind !== 'object') return;
+    const all = this.#flow.allProperties(id);
+    if (depth > 0) this.#flow.lay(all, lendWithin[depth - 1] ?? lendWithin[0]);
+    const self = receiver ?? this.#flow.holding(id);
+    const key = `${id} ${self}`;
+    if (this.#lentBy.has(key)) return;
+    this.#lentBy.add(key);
+    this.#flow.use(all, { kind: 'receive', receiver: self, isLent: true });
+    if (token.proto !== NOTHING) this.#flow.use(token.proto, { kind: 'lend', depth: 0, receiver: self });
   }
 
   escape(id: TokenId): void {

@@ -11,6 +11,8 @@ export interface CallbackUse {
   readonly rupture: Rupture;
   readonly value: ValueId;
   readonly argument: number;
+  /** The value is what such a callback gives: functions may be anywhere in it. */
+  readonly isResult?: boolean;
 }
 
 /** What is done with a value, run again for each token that it turns out to hold. */
@@ -39,7 +41,9 @@ export type Use =
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
   | { readonly kind: 'keep'; readonly from: ValueId }
-  | { readonly kind: 'receive'; readonly receiver: ValueId }
+  | { readonly kind: 'receive'; readonly receiver: ValueId; readonly isLent?: boolean }
+  /** Code from outside has the object, and calls what is in it by it: `stream.write(line)`. */
+  | { readonly kind: 'lend'; readonly depth: number; readonly receiver?: ValueId }
   | { readonly kind: 'inherit'; readonly to: ValueId }
   /** It inherits from what `from` holds, from now on. */
   | { readonly kind: 'derive'; readonly from: ValueId }
@@ -63,6 +67,12 @@ export type Use =
 /** One for all: nothing is laid on the same value twice. */
 export const startIt: Use = { kind: 'start', isDeep: false };
 export const startAll: Use = { kind: 'start', isDeep: true };
+/** Objects within options. */
+export const lendAll: Use = { kind: 'lend', depth: 2 };
+export const lendWithin = [
+  { kind: 'lend', depth: 0 },
+  { kind: 'lend', depth: 1 },
+] as const satisfies readonly Use[];
 
 /** A call as its callee sees it. */
 export interface CallView {

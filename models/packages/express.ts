@@ -174,6 +174,8 @@ export const express = {
     Request: { extends: 'http.IncomingMessage', holdsStored: true, members: REQUEST },
     Response: { extends: 'http.ServerResponse', holdsStored: true, members: RESPONSE },
     Next: { travels: 'bridge', perRequest: true, members: {}, call: { returns: 'fresh', keeps: [0] } },
+    /** What middleware gives functions of the app, to be told what these have found. */
+    Done: { perRequest: true, members: {}, call: { returns: 'fresh', keeps: [-1] } },
     /** What a view engine calls with what it has made. */
     Rendered: { members: {}, call: { returns: 'fresh', data: true } },
     Middleware: {

@@ -57,8 +57,22 @@ import { betterSqlite3, sqlite3 } from './sqlite.js';
 import { storeModels } from './stores.js';
 import { ejs, handlebars, markdownIt, marked, mustache, nunjucks, pug } from './templates.js';
 import { textModels } from './text.js';
-import { ajv, expressValidator, joi, joiScoped, validator, yup, zod, zodPaths } from './validation.js';
+import {
+  ajv,
+  celebrate,
+  expressJoiValidation,
+  expressValidator,
+  joi,
+  joiScoped,
+  validator,
+  yup,
+  zod,
+  zodExpressMiddleware,
+  zodPaths,
+} from './validation.js';
 import { valueModels } from './values.js';
+import { viewModels } from './views.js';
+
 export const packageModels: readonly PackageModel[] = [
   async,
   jsonwebtoken,
@@ -164,7 +178,10 @@ export const packageModels: readonly PackageModel[] = [
   yup,
   ajv,
   validator,
+  celebrate,
+  expressJoiValidation,
   expressValidator,
+  zodExpressMiddleware,
   ...renderingModels,
   ...markupModels,
   ...compilerModels,
@@ -174,4 +191,5 @@ export const packageModels: readonly PackageModel[] = [
   ...chartModels,
   ...securityModels,
   ...valueModels,
+  ...viewModels,
 ];

@@ -19,8 +19,10 @@ export const winston = {
       format: { members: {}, others: { returns: 'winston.Format', keeps: [-1], connects: true } },
       transports: {
         members: {
-          Console: { construct: { returns: 'fresh', keeps: [-1], connects: true } },
-          File: { construct: { returns: 'unknown', keeps: [-1], does: ['files'], stateful: true } },
+          Console: { construct: { returns: 'winston.Transport', keeps: [-1], connects: true } },
+          Stream: { construct: { returns: 'winston.Transport', keeps: [-1], connects: true } },
+          File: { construct: { returns: 'winston.Transport', keeps: [-1], does: ['files'], stateful: true } },
+          Http: { construct: { returns: 'winston.Transport', keeps: [-1], does: ['network'], stateful: true } },
         },
       },
       ...values('config exceptions loggers'),
@@ -40,21 +42,46 @@ export const winston = {
       },
     },
     Format: { members: {} },
+    Transport: { extends: 'events.EventEmitter', members: { ...values('level silent'), ...mutating('close') } },
   },
 } satisfies PackageModel;
 
 const LEVELS = 'trace debug info warn error fatal';
 
+/** What writes in a thread of its own there is one of, and so of what opens a file some time later. */
+const PINO: Call = {
+  returns: 'pino.Logger',
+  keeps: [-1],
+  connects: true,
+  statefulWith: { installed: [], options: ['transport', '?'] },
+};
+
 export const pino = {
   name: 'pino',
   module: withDefault({
-    call: { returns: 'pino.Logger', keeps: [-1], connects: true },
+    call: PINO,
     members: {
-      pino: { call: { returns: 'pino.Logger', keeps: [-1], connects: true } },
-      ...values('stdSerializers levels'),
+      pino: { call: PINO },
+      destination: {
+        call: {
+          returns: 'pino.Destination',
+          keeps: [-1],
+          connects: true,
+          does: ['files'],
+          statefulWith: { installed: [], options: ['*', '?'] },
+        },
+      },
+      multistream: { call: { returns: 'pino.Destination', keeps: [-1], connects: true } },
+      transport: { call: { returns: 'pino.Destination', keeps: [-1], stateful: true } },
+      ...values('stdSerializers levels stdTimeFunctions symbols'),
     },
   }),
   types: {
+    Destination: {
+      extends: 'events.EventEmitter',
+      identity: true,
+      members: mutating('write reopen flush flushSync end destroy add'),
+    },
     Logger: {
       identity: true,
       members: {
@@ -72,7 +99,15 @@ export const bunyan = {
   name: 'bunyan',
   module: {
     members: {
-      createLogger: { call: { returns: 'bunyan.Logger', keeps: [-1], connects: true } },
+      createLogger: {
+        call: {
+          returns: 'bunyan.Logger',
+          keeps: [-1],
+          connects: true,
+          statefulWith: { installed: [], options: ['streams', '?'] },
+        },
+      },
+      RingBuffer: { construct: { returns: 'bunyan.RingBuffer', stateful: true } },
       ...pure('resolveLevel safeCycles'),
       ...values('stdSerializers levelFromName nameFromLevel'),
       ...constants(LEVELS.toUpperCase()),
@@ -87,6 +122,11 @@ export const bunyan = {
         child: { call: { returns: 'bunyan.Logger', keeps: [-1] } },
         ...mutating('addStream addSerializers level levels', { keeps: [-1] }),
       },
+    },
+    RingBuffer: {
+      extends: 'events.EventEmitter',
+      identity: true,
+      members: { ...mutating('write end destroy'), ...values('records') },
     },
   },
 } satisfies PackageModel;

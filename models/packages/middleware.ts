@@ -1,6 +1,6 @@
 import type { Members } from '../build.js';
-import { each, listed, pure, values } from '../build.js';
-import type { Call, OutsideEffect, PackageModel } from '../types.js';
+import { asked, askedItself, constants, each, listed, pure, values } from '../build.js';
+import type { Call, OutsideEffect, PackageModel, Rupture } from '../types.js';
 
 /** Makes a middleware that remembers nothing between requests, so each loop may have one. */
 const plain: Call = { returns: 'express.Middleware', keeps: [-1], connects: true };
@@ -11,13 +11,23 @@ function makes(call: Call, members: Members = {}): (name: string) => PackageMode
   return (name) => ({ name, module: { call, members } });
 }
 
+const EXCHANGE = ['express.Request', 'express.Response'] as const;
+
+/** As `plain`, of what calls functions among its options. */
+const asking = (...ruptures: readonly Rupture[]): Call => ({ ...plain, ruptures });
 const doing = (...does: OutsideEffect[]): Call => ({ ...plain, does });
 
-const PLAIN = `compression connect-flash cors csurf errorhandler hpp method-override response-time serve-favicon
-  serve-index vhost`;
+const PLAIN = `connect-flash errorhandler hpp serve-favicon serve-index vhost`;
 const REMEMBERING = `express-slow-down`;
 
 const withMembers: readonly PackageModel[] = [
+  makes(asking(...asked('filter', EXCHANGE)), pure('filter'))('compression'),
+  makes(asking(askedItself(['express.Request', 'express.Done']), ...asked('origin', ['fresh', 'express.Done'])))(
+    'cors',
+  ),
+  makes(asking(...asked('value', ['express.Request'])))('csurf'),
+  makes(asking(askedItself(EXCHANGE)))('method-override'),
+  makes(asking(askedItself([...EXCHANGE, 'fresh'])))('response-time'),
   makes(plain, each('json urlencoded raw text', { call: plain }))('body-parser'),
   makes(plain, {
     ...pure('JSONCookie signedCookie'),
@@ -26,20 +36,37 @@ const withMembers: readonly PackageModel[] = [
     signedCookies: { call: { returns: 'fresh', mutates: [0] } },
   })('cookie-parser'),
   makes(
-    plain,
-    each(
-      `contentSecurityPolicy crossOriginEmbedderPolicy crossOriginOpenerPolicy crossOriginResourcePolicy
+    asking(
+      ...asked('contentSecurityPolicy.directives.*', EXCHANGE),
+      ...asked('contentSecurityPolicy.directives.*.*', EXCHANGE),
+    ),
+    {
+      contentSecurityPolicy: { call: asking(...asked('directives.*', EXCHANGE), ...asked('directives.*.*', EXCHANGE)) },
+      ...each(
+        `crossOriginEmbedderPolicy crossOriginOpenerPolicy crossOriginResourcePolicy
       dnsPrefetchControl frameguard hidePoweredBy hsts ieNoOpen noSniff originAgentCluster permittedCrossDomainPolicies
       referrerPolicy xssFilter`,
-      { call: plain },
-    ),
+        { call: plain },
+      ),
+    },
   )('helmet'),
-  makes(plain, values('mime'))('serve-static'),
+  makes(asking(...asked('setHeaders', ['express.Response', 'fresh', 'fresh'], 1)), values('mime'))('serve-static'),
   makes(plain)('cookie-session'),
-  makes(doing('output'), {
-    ...each('format token', { call: { returns: 'this', mutates: ['this'], keeps: [-1], stateful: true } }),
-    compile: { call: { returns: 'unknown' } },
-  })('morgan'),
+  {
+    ...makes(
+      {
+        ...doing('output'),
+        ruptures: [askedItself(['morgan.Tokens', ...EXCHANGE]), ...asked('skip', EXCHANGE, 1)],
+      },
+      {
+        // Functions that are put there are called by any format.
+        ...each('format token', { call: { returns: 'this', mutates: ['this'], keeps: [-1] } }),
+        compile: { call: { returns: 'unknown' } },
+      },
+    )('morgan'),
+    // What the program puts among them is asked one by one, wherever it is called from.
+    types: { Tokens: { members: {}, others: { returns: 'fresh' } } },
+  },
   makes(doing('network'))('express-http-proxy'),
   makes(doing('files'))('express-fileupload'),
   {
@@ -55,14 +82,30 @@ const withMembers: readonly PackageModel[] = [
   {
     name: 'multer',
     module: {
-      call: { returns: 'multer.Multer', keeps: [-1], connects: true },
+      call: {
+        ruptures: asked('fileFilter', ['express.Request', 'fresh', 'express.Done']),
+        returns: 'multer.Multer',
+        keeps: [-1],
+        connects: true,
+      },
       members: {
-        memoryStorage: { call: { returns: 'unknown', connects: true } },
-        diskStorage: { call: { returns: 'unknown', keeps: [-1], connects: true, does: ['files'] } },
+        memoryStorage: { call: { returns: 'multer.Storage', connects: true } },
+        diskStorage: {
+          call: {
+            ruptures: asked('destination filename', ['express.Request', 'fresh', 'express.Done']),
+            returns: 'multer.Storage',
+            keeps: [-1],
+            connects: true,
+            does: ['files'],
+          },
+        },
         MulterError: { construct: { returns: 'Error' } },
       },
     },
-    types: { Multer: { members: each('single array fields none any', { call: doing('files') }) } },
+    types: {
+      Multer: { members: each('single array fields none any', { call: doing('files') }) },
+      Storage: { members: {} },
+    },
   },
   {
     name: 'express-session',
@@ -114,9 +157,60 @@ const withMembers: readonly PackageModel[] = [
   },
 ];
 
+const GUARDS: readonly PackageModel[] = [
+  {
+    name: 'express-jwt',
+    module: {
+      members: each('expressjwt', {
+        call: {
+          ruptures: asked('secret getToken isRevoked onExpired', ['express.Request', 'fresh', 'fresh']),
+          returns: 'express-jwt.Guard',
+          keeps: [-1],
+          connects: true,
+        },
+      }),
+    },
+    types: {
+      Guard: {
+        extends: 'express.Middleware',
+        members: { unless: { call: { ...plain, ruptures: asked('custom', ['express.Request']) } } },
+      },
+    },
+  },
+  {
+    name: 'csrf-csrf',
+    module: {
+      members: {
+        doubleCsrf: {
+          call: {
+            ruptures: asked(
+              `getSecret getSessionIdentifier getTokenFromRequest getCsrfTokenFromRequest skipCsrfProtection`,
+              ['express.Request'],
+            ),
+            returns: 'csrf-csrf.Double',
+            keeps: [-1],
+            connects: true,
+          },
+        },
+      },
+    },
+    types: {
+      Double: {
+        members: {
+          doubleCsrfProtection: { is: 'express.Middleware' },
+          ...each('generateToken generateCsrfToken', { call: { returns: 'fresh', mutates: [0, 1], does: ['random'] } }),
+          validateRequest: { call: { returns: 'fresh' } },
+          ...constants('invalidCsrfTokenError'),
+        },
+      },
+    },
+  },
+];
+
 export const middlewares: readonly PackageModel[] = [
   ...listed(PLAIN).map(makes(plain)),
   { ...makes(plain)('connect-timeout'), setsLater: ['timedout'] },
   ...listed(REMEMBERING).map(makes(remembering)),
+  ...GUARDS,
   ...withMembers,
 ];

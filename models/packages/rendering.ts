@@ -1,7 +1,8 @@
 /** What makes HTML on the server out of components, and what answers GraphQL. All of them run functions of the program. */
 import type { Members } from '../build.js';
-import { calls, chained, constants, each, promising, pure, withDefault } from '../build.js';
+import { askedItself, calls, chained, constants, each, listed, promising, pure, withDefault } from '../build.js';
 import type { Call, Member, PackageModel } from '../types.js';
+import { viewEngine } from './views.js';
 
 const one = (name: string, module: Member): PackageModel => ({ name, module });
 
@@ -130,6 +131,42 @@ const vueServer: Member = {
 const answered: Call = { returns: 'unknown', promise: true };
 const GRAPHQL_TYPES = `GraphQLObjectType GraphQLInterfaceType GraphQLUnionType GraphQLInputObjectType GraphQLEnumType
   GraphQLScalarType GraphQLList GraphQLNonNull GraphQLDirective GraphQLSchema`;
+/** Functions that are asked for a field; what they give may have functions for the fields below it. */
+const RESOLVER = ['unknown', 'fresh', 'unknown', 'fresh'] as const;
+const resolver = { callsResult: true } as const;
+const resolving = [
+  ...listed('fields.*.resolve fields.*.subscribe').flatMap((within) =>
+    askedItself(RESOLVER, 0, { within, ...resolver }),
+  ),
+  // They are asked once, for the fields.
+  askedItself([], 0, { within: 'fields', ...resolver }),
+  ...listed('resolveType isTypeOf serialize parseValue parseLiteral').map((within) =>
+    askedItself(RESOLVER, 0, { within, ...resolver }),
+  ),
+];
+
+/** What it answers requests with hangs on the schema, and on these. */
+const graphqlHttp: Member = {
+  members: {
+    createHandler: {
+      call: {
+        ruptures: [
+          ...listed('context rootValue').map((within) =>
+            askedItself(['unknown', 'unknown'], 0, { within, ...resolver }),
+          ),
+          askedItself(['fresh', 'unknown', 'fresh'], 0, { within: 'rootValue.*', ...resolver }),
+          ...listed('formatError onSubscribe onOperation').map((within) =>
+            askedItself(['unknown', 'unknown', 'unknown', 'unknown'], 0, { within, ...resolver }),
+          ),
+        ],
+        returns: 'express.Middleware',
+        keeps: [-1],
+        connects: true,
+      },
+    },
+  },
+};
+
 const graphql = {
   name: 'graphql',
   module: {
@@ -140,7 +177,7 @@ const graphql = {
       ...each('buildSchema buildASTSchema buildClientSchema extendSchema', {
         call: { returns: 'graphql.Schema', keeps: [-1] },
       }),
-      ...each(GRAPHQL_TYPES, { construct: { returns: 'graphql.Schema', keeps: [-1] } }),
+      ...each(GRAPHQL_TYPES, { construct: { ruptures: resolving, returns: 'graphql.Schema', keeps: [-1] } }),
       ...pure('parse parseValue print printSchema printType stripIgnoredCharacters introspectionFromSchema'),
       ...pure('validate validateSchema', 'fresh'),
       ...each('GraphQLError', { construct: { returns: 'Error', keeps: [-1] } }),
@@ -154,6 +191,7 @@ const graphql = {
 const scoped: Call = { returns: 'fresh', mutates: [1] };
 const liquid = {
   name: 'liquidjs',
+  renders: true,
   module: {
     members: { Liquid: { construct: { returns: 'liquidjs.Liquid', keeps: [-1], does: ['files'] } } },
   },
@@ -167,13 +205,16 @@ const liquid = {
         ...promising('render parseAndRender renderFile', { ...scoped, does: ['files'] }),
         ...calls('renderSync parseAndRenderSync renderFileSync', { ...scoped, does: ['files'] }),
         ...chained('registerFilter registerTag plugin'),
+        express: { call: { returns: 'liquidjs.Engine' } },
       },
     },
+    Engine: viewEngine,
   },
 } satisfies PackageModel;
 
 const eta = {
   name: 'eta',
+  renders: true,
   module: { members: { Eta: { construct: { returns: 'eta.Eta', keeps: [-1] } } } },
   types: {
     Eta: {
@@ -181,9 +222,14 @@ const eta = {
       members: {
         ...calls('renderString render', { does: ['files'] }),
         ...promising('renderStringAsync renderAsync', { does: ['files'] }),
+        ...calls('readFile resolvePath', { does: ['files'] }),
+        ...pure('compileToString'),
+        ...pure('compile', 'eta.Template'),
         ...chained('configure loadTemplate'),
       },
     },
+    /** To be rendered by `renderString`. */
+    Template: { members: {} },
   },
 } satisfies PackageModel;
 
@@ -199,6 +245,7 @@ export const renderingModels: readonly PackageModel[] = [
   vue,
   ...['vue/server-renderer', '@vue/server-renderer'].map((name) => one(name, vueServer)),
   graphql,
+  ...['graphql-http/lib/use/express', 'graphql-http/lib/use/http'].map((name) => one(name, graphqlHttp)),
   liquid,
   eta,
 ];

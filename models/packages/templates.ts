@@ -7,6 +7,7 @@ const rendered: Call = { returns: 'fresh', does };
 
 export const ejs = {
   name: 'ejs',
+  renders: true,
   module: {
     members: {
       render: { call: rendered },
@@ -22,6 +23,7 @@ export const ejs = {
 
 export const pug = {
   name: 'pug',
+  renders: true,
   module: {
     members: {
       ...each('compile compileFile', { call: { returns: 'pug.Template', does } }),
@@ -45,6 +47,7 @@ const HANDLEBARS = {
 
 export const handlebars = {
   name: 'handlebars',
+  renders: true,
   module: {
     members: { ...HANDLEBARS, create: { call: { returns: 'handlebars.Environment' } } },
   },
@@ -56,6 +59,7 @@ export const handlebars = {
 
 export const mustache = {
   name: 'mustache',
+  renders: true,
   module: {
     members: {
       ...pure('render escape'),
@@ -73,6 +77,7 @@ const NUNJUCKS = {
 
 export const nunjucks = {
   name: 'nunjucks',
+  renders: true,
   module: {
     members: {
       ...NUNJUCKS,

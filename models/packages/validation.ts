@@ -1,5 +1,16 @@
 import type { Members } from '../build.js';
-import { chained, configures, constants, each, promising, pure, values, withDefault } from '../build.js';
+import {
+  asked,
+  askedItself,
+  chained,
+  configures,
+  constants,
+  each,
+  promising,
+  pure,
+  values,
+  withDefault,
+} from '../build.js';
 import type { Call, PackageModel } from '../types.js';
 
 /** Schemas do not change: each method gives a new one. What comes out of one may be what went in. */
@@ -133,15 +144,36 @@ export const validator = {
   module: withDefault({ others: { returns: 'fresh' } }),
 } satisfies PackageModel;
 
+/** What a function of the app is asked of one field of a request. */
+const ASKED = ['fresh', 'express-validator.Meta'] as const;
+const inChain = { returns: 'this', mutates: ['this'], keeps: [-1] } satisfies Call;
+const inSchema = `*.custom.options *.customSanitizer.options *.errorMessage *.*.errorMessage *.custom *.customSanitizer *.default
+  *.if`;
+
 /** A chain is a middleware that writes its findings into the request. */
 export const expressValidator = {
   name: 'express-validator',
   module: {
     members: {
-      ...each('check body cookie header param query oneOf checkExact', {
-        call: { returns: 'express-validator.Chain', keeps: [-1], connects: true },
+      ...each('check body cookie header param query buildCheckFunction', {
+        call: {
+          ruptures: [askedItself(ASKED, 1)],
+          returns: 'express-validator.Chain',
+          keeps: [-1],
+          connects: true,
+        },
       }),
-      ...each('checkSchema', { call: { returns: 'unknown', keeps: [-1], connects: true } }),
+      ...each('oneOf checkExact', {
+        call: {
+          ruptures: asked('message', ['fresh', 'express-validator.Meta'], 1),
+          returns: 'express-validator.Chain',
+          keeps: [-1],
+          connects: true,
+        },
+      }),
+      ...each('checkSchema', {
+        call: { ruptures: asked(inSchema, ASKED), returns: 'express-validator.Chains', keeps: [-1], connects: true },
+      }),
       validationResult: { call: { returns: 'express-validator.Result' } },
       ...pure('matchedData', 'copy 0'),
     },
@@ -149,9 +181,61 @@ export const expressValidator = {
   types: {
     Chain: {
       extends: 'express.Middleware',
-      members: { run: { call: { promise: true, returns: 'express-validator.Result', mutates: [0] } } },
-      others: { returns: 'this', mutates: ['this'], keeps: [-1] },
+      members: {
+        run: { call: { promise: true, returns: 'express-validator.Result', mutates: [0] } },
+        ...each('custom customSanitizer withMessage if', {
+          call: { ...inChain, ruptures: [askedItself(ASKED)] },
+        }),
+      },
+      others: inChain,
     },
+    /** A list of them. */
+    Chains: {
+      extends: 'Array',
+      members: { run: { call: { promise: true, returns: 'fresh', mutates: [0] } } },
+    },
+    Meta: { members: { req: { is: 'express.Request' }, ...constants('location path pathValues') } },
     Result: { members: pure('isEmpty array mapped formatWith throw') },
+  },
+} satisfies PackageModel;
+
+/** Schemas are what has functions of the app in it. */
+const checks: Call = { returns: 'express.Middleware', keeps: [-1], connects: true };
+
+export const celebrate = {
+  name: 'celebrate',
+  module: {
+    members: {
+      ...each('celebrate errors', { call: checks }),
+      Joi: joi.module,
+      ...pure('isCelebrateError'),
+      CelebrateError: { construct: { returns: 'Error', keeps: [-1] }, call: { returns: 'Error', keeps: [-1] } },
+      ...constants('Segments Modes'),
+    },
+  },
+} satisfies PackageModel;
+
+export const expressJoiValidation = {
+  name: 'express-joi-validation',
+  module: {
+    members: {
+      createValidator: { call: { returns: 'express-joi-validation.Validator', keeps: [-1], connects: true } },
+      ...constants('ContainerTypes'),
+    },
+  },
+  types: { Validator: { members: each('body query params headers fields response', { call: checks }) } },
+} satisfies PackageModel;
+
+export const zodExpressMiddleware = {
+  name: 'zod-express-middleware',
+  module: {
+    members: {
+      ...each(
+        `validateRequest validateRequestBody validateRequestParams validateRequestQuery processRequest processRequestBody
+        processRequestParams processRequestQuery`,
+        { call: checks },
+      ),
+      ...each('sendError sendErrors', { call: { returns: 'fresh', mutates: [1] } }),
+    },
   },
 } satisfies PackageModel;

@@ -17,6 +17,8 @@ import { Meets, type Stay } from './meets.js';
 export interface Whole {
   /** What may run anywhere. */
   readonly slots: ReadonlyMap<LinkedSlot, Reached>;
+  /** Those of them that call functions of the app which speak to others. */
+  readonly speaking: ReadonlySet<LinkedSlot>;
   /** With how the addresses begin that they answer; null: all that come to them. */
   readonly stays: ReadonlyMap<LinkedSlot, string | null>;
   /** By path. */
@@ -31,13 +33,17 @@ export function findWhole(linked: LinkedServer, start: StartManifest, link: Link
     const reach = makeReach(reflector, start, link, linked.things.values());
     const whole = new WholeReach(reflector, start, link, reach);
     const slots = new Map<LinkedSlot, Reached>();
+    const speaking = new Set<LinkedSlot>();
     const stays = new Map<LinkedSlot, string | null>();
     for (const slot of linked.slots) {
       const { fn, place, fluxion, own } = slot;
       const found = fluxion === null ? null : { fluxion, fn: own };
       const reached = place === null ? null : whole.ofSlot(fn, place, found);
       if (reached === null) stays.set(slot, frontPrefix(fn, place, reflector));
-      else slots.set(slot, reached);
+      else {
+        slots.set(slot, reached.reached);
+        if (reached.speaks) speaking.add(slot);
+      }
     }
     const why = whyNobodyElse(linked, stays, link);
     if (why !== null) return why;
@@ -47,7 +53,7 @@ export function findWhole(linked: LinkedServer, start: StartManifest, link: Link
       const reached = reachedByApp(thing, ofApps);
       if (reached !== null) apps.set(path, reached);
     }
-    return { slots, stays, apps };
+    return { slots, speaking, stays, apps };
   } finally {
     reflector.close();
   }
@@ -83,7 +89,7 @@ export function findAble(
   whole: Whole,
   found: ReadyReplica,
   pairs: Pairs,
-  lacks: (slot: LinkedSlot) => boolean,
+  lacks: (slot: LinkedSlot, speaks: boolean) => boolean,
 ): Able | null {
   const root = pairs.roots.get(linked.root);
   if (root === undefined || found.slots.filter((slot) => slot.root === root).length !== linked.slots.length)
@@ -100,7 +106,8 @@ export function findAble(
     if (there === undefined || there.root !== root) return null;
     const here = whole.slots.get(slot);
     const isSame = here !== undefined && there.whole !== null && findDifference(here, there.whole) === null;
-    if (!isSame || lacks(slot)) stays.push({ path: there.path, prefix: whole.stays.get(slot) ?? null });
+    if (!isSame || lacks(slot, whole.speaking.has(slot)))
+      stays.push({ path: there.path, prefix: whole.stays.get(slot) ?? null });
   }
   return { root, stays };
 }

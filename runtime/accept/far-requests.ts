@@ -5,8 +5,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type net from 'node:net';
 import type { FarAnswer, FarPeer, ToHome, ToReplica } from '../messages.js';
-import { idleMs } from './connections.js';
+import { idleMs, isIdle } from './connections.js';
 import { secureFactsOf } from './secure-far-socket.js';
+import { whenRead } from './when-read.js';
 
 interface Far {
   readonly connection: number;
@@ -24,6 +25,11 @@ interface Far {
   hasEnded: boolean;
   /** All that comes on it is home's. */
   isWhole: boolean;
+  /** How many bytes home's socket was sent, and how many before the request that goes on now. */
+  sent: number;
+  before: number;
+  /** What was sent of that request; null when its answer has begun, and where there is none. */
+  kept: string[] | null;
 }
 
 type Listener = (...args: unknown[]) => void;
@@ -77,6 +83,8 @@ export class FarRequests {
     const { socket } = req;
     const far = this.#farOf(socket);
     far.isOpen = true;
+    far.before = far.sent;
+    far.kept = [];
     Reflect.set(socket, '_httpMessage', new Answer());
     far.ends.push(...socket.rawListeners('end').filter((each): each is Listener => each !== far.ended));
     for (const each of far.ends) socket.off('end', each);
@@ -120,12 +128,13 @@ export class FarRequests {
   #farOf(socket: net.Socket): Far {
     const known = this.#bySocket.get(socket);
     if (known !== undefined) return known;
+    const none = { sent: 0, before: 0, kept: null };
     const states = { isOpen: false, isComing: false, isKnown: false, isTimed: false, hasEnded: false, isWhole: false };
     const ended = (): void => {
       far.hasEnded = true;
       this.#send(far, 'end', '');
     };
-    const far: Far = { connection: ++this.#last, socket, ended, ends: [], ...states };
+    const far: Far = { connection: ++this.#last, socket, ended, ends: [], ...states, ...none };
     this.#bySocket.set(socket, far);
     this.#byNumber.set(far.connection, far);
     socket.on('end', ended);
@@ -140,6 +149,8 @@ export class FarRequests {
     const { socket, connection } = far;
     const peer = far.isKnown || (what !== 'bytes' && what !== 'all') ? null : peerOf(socket);
     if (peer !== null) far.isKnown = true;
+    far.sent += bytes.length;
+    if (what === 'bytes') far.kept?.push(bytes);
     this.#options.send({ kind: 'far', home: this.#options.home, connection, what, bytes, peer });
   }
 
@@ -153,13 +164,14 @@ export class FarRequests {
     const { socket } = far;
     switch (what) {
       case 'bytes':
-        markBegun(socket);
+        markBegun(far);
         return void socket.write(bytes, 'latin1');
       case 'much':
-        markBegun(socket);
+        markBegun(far);
         return void socket.write(bytes, 'latin1', () => this.#send(far, 'wrote', ''));
       case 'answered':
         far.isOpen = false;
+        far.kept = null;
         return this.#settle(far);
       case 'end':
         return void socket.destroySoon();
@@ -168,12 +180,28 @@ export class FarRequests {
       case 'go':
         return void socket.resume();
       case 'close':
-        // With the next request for it, home makes another one.
-        far.isKnown = false;
-        if (!far.isOpen && isAnswering(socket)) return;
-        if (socket.writableLength > 0) socket.destroySoon();
-        else socket.destroy();
-        return;
+        return this.#closed(far, Number(bytes));
+    }
+  }
+
+  /** Home has closed its socket when it had seen so many bytes. With the next request for it, it makes another one. */
+  #closed(far: Far, seen: number): void {
+    const { socket, kept, before } = far;
+    far.isKnown = false;
+    far.sent = 0;
+    far.before = 0;
+    far.kept = null;
+    if (far.isOpen && kept !== null && seen === before) {
+      // It waited for a request, as far as home knew, and one was on its way: nobody has seen any of that.
+      far.kept = [];
+      for (const each of kept) this.#send(far, 'bytes', each);
+    } else if (far.isOpen) {
+      if (socket.writableLength > 0) socket.destroySoon();
+      else socket.destroy();
+    } else if (!isAnswering(socket)) {
+      whenRead(() => {
+        if (!far.isKnown && isIdle(this.#options.server, socket)) socket.destroy();
+      });
     }
   }
 
@@ -189,8 +217,9 @@ export class FarRequests {
   }
 }
 
-function markBegun(socket: net.Socket): void {
-  const answer: unknown = Reflect.get(socket, '_httpMessage');
+function markBegun(far: Far): void {
+  far.kept = null;
+  const answer: unknown = Reflect.get(far.socket, '_httpMessage');
   if (answer instanceof Answer) answer._headerSent = true;
 }
 

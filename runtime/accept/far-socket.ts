@@ -57,7 +57,8 @@ export class FarSocket extends net.Socket {
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    if (!this.#isGone) this.#send('close', '');
+    // Whatever has come since then nobody has seen.
+    if (!this.#isGone) this.#send('close', `${this.#read - this.readableLength}`);
     this.#isGone = true;
     super._destroy(error, done);
   }

@@ -1,6 +1,7 @@
 /**
  * Home's part of serving connections on several loops: it accepts them all, and hands most over to replicas that can serve all
- * that the server calls; those that it has itself as well, when they wait for their next request. Each loop is given as many.
+ * that the server calls; those that it has itself as well, when they wait for their next request. Each loop is given as much to do: as
+ * many connections, where home answers nothing for others; where it does it keeps fewer of its own.
  *
  * What the app does with its server holds for all loops: `close()` closes everywhere, and the server is closed when the
  * last connection anywhere has ended.
@@ -22,8 +23,12 @@ import type { Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
 import { canBeSplit, isForUpgrades, isHttps, settingsOf } from './server-settings.js';
 import { isUntouched } from './untouched.js';
+import { whenRead } from './when-read.js';
 
 const CORES = cores.cores();
+/** Fewer requests say nothing of what others ask home for. */
+const ENOUGH = 100;
+const NEW_WEIGHT = 0.3;
 
 interface There {
   requests: number;
@@ -65,6 +70,10 @@ export class HomeAccept {
   readonly far: FarConnections;
   /** Requests that held replicas up for long. */
   longElsewhere = 0;
+  /** Of what comes by replicas, how much is home's. */
+  #farShare = 0;
+  #lastFar = 0;
+  #lastAll = 0;
   readonly #answers: () => void;
 
   /** `answers`: called before a connection of a replica's has an answer of home's, or goes back there. */
@@ -202,15 +211,35 @@ export class HomeAccept {
 
   // --- connections ------------------------------------------------------------------------------------------------------
 
-  /** Null where home is to serve the next one itself: it has fewer than any other, and the machine has a core for it. */
+  /** Null where home is to serve the next one itself: it has less to do than any other, and the machine has a core for it. */
   #next(): There | null {
     const takers = this.#takers();
-    let [best, least] = [null as There | null, takers.length < CORES ? this.#own() : Number.POSITIVE_INFINITY];
+    let [best, least] = [
+      null as There | null,
+      takers.length < CORES ? this.#ownLoad(takers) : Number.POSITIVE_INFINITY,
+    ];
     for (const there of takers) {
-      const count = this.#countOf(there);
-      if (count < least || (count === least && best === null)) [best, least] = [there, count];
+      const load = this.#loadOf(this.#countOf(there));
+      if (load < least || (load === least && best === null)) [best, least] = [there, load];
     }
     return best;
+  }
+
+  /** What a replica does for so many connections, in those of which it would do all. */
+  #loadOf(count: number): number {
+    return count * (1 - this.#farShare);
+  }
+
+  #ownLoad(takers: readonly There[]): number {
+    return this.#own() + takers.reduce((sum, there) => sum + this.#countOf(there), 0) * this.#farShare;
+  }
+
+  #mindFarShare(): void {
+    const [far, all] = [this.far.answered, this.far.answered + this.answeredElsewhere];
+    const [fars, alls] = [far - this.#lastFar, all - this.#lastAll];
+    if (alls < ENOUGH) return;
+    [this.#lastFar, this.#lastAll] = [far, all];
+    this.#farShare += (fars / alls - this.#farShare) * NEW_WEIGHT;
   }
 
   #takers(): readonly There[] {
@@ -237,9 +266,11 @@ export class HomeAccept {
 
   /** Connections that wait for their next request go to loops that have fewer. */
   moveIdle(): void {
-    if (this.isSecure || !this.isOn || this.#isClosing || !Waiting.isPossible(this.#server)) return;
+    if (!this.isOn || this.#isClosing) return;
+    this.#mindFarShare();
+    if (this.isSecure || !Waiting.isPossible(this.#server)) return;
     if (this.#own() + this.#guests.count() === 0) return;
-    const takesPart = this.#takers().length < CORES;
+    const takers = this.#takers();
     for (const socket of [...idleConnections(this.#server), ...this.#waiting.idle()]) {
       const guest = this.#guests.get(socket);
       if (guest !== null) {
@@ -247,8 +278,9 @@ export class HomeAccept {
         continue;
       }
       const there = this.#next();
-      // Home would have one fewer then.
-      if (there === null || (takesPart && this.#countOf(there) + 1 > this.#own())) return;
+      if (there === null) return;
+      // It would have more to do than home then.
+      if (takers.length < CORES && this.#loadOf(this.#countOf(there) + 1) > this.#ownLoad(takers)) return;
       this.#move(socket, there, 'i');
     }
   }
@@ -275,9 +307,9 @@ export class HomeAccept {
 
   #takeBack(there: There, handle: Handle, what: Parcel, begun: Begun | null): void {
     const isWaiting = begun === null && what !== 'n';
-    if (this.#isClosing && isWaiting) return handle.close();
     const socket = connectTo(this.#server, handle);
     if (isWaiting) this.#waiting.add(socket);
+    if (isWaiting && this.#isClosing) this.#closeWaiting();
     if (begun === null) return;
     this.#guests.add(socket, there, begun);
     // As if it had been read just now. Last: what it calls may throw.
@@ -336,9 +368,7 @@ export class HomeAccept {
     this.#isWatched = true;
     this.#watchConnections();
     this.#before('close', () => this.#close());
-    this.#before('closeIdleConnections', () => {
-      for (const socket of this.#waiting.idle()) socket.destroy();
-    });
+    this.#define('closeIdleConnections', (method) => (this.isOn ? this.#closeIdleSoon(method) : method));
     this.#before('closeAllConnections', () => this.turnOff('at-once'));
     if (this.isSecure) {
       for (const name of ['setSecureContext', 'addContext', 'setTicketKeys'] as const)
@@ -369,6 +399,21 @@ export class HomeAccept {
       this.#send(there, client, 'n', (hasArrived) => (hasArrived ? client.close() : own(status, client)));
     };
     Reflect.set(handle, 'onconnection', spread);
+  }
+
+  /** Whoever asks was answered by any loop, and what others have asked before that may not have been read here. */
+  #closeIdleSoon(method: unknown): unknown {
+    const close = (): void => {
+      this.#closeWaiting();
+      if (typeof method === 'function') whenRead(() => void Reflect.apply(method, this.#server, []));
+    };
+    return Object.defineProperty(close, 'name', { value: 'closeIdleConnections' });
+  }
+
+  #closeWaiting(): void {
+    whenRead(() => {
+      for (const socket of this.#waiting.idle()) socket.destroy();
+    });
   }
 
   #before(name: string, act: () => void): void {

@@ -22,9 +22,8 @@ import { type Able, findAble, findWhole, type Whole } from './able.js';
 import { countLayers, printOf } from './app-print.js';
 import { Hold } from './hold.js';
 import { HomeAccept } from './home-accept.js';
-import { LongRuns } from './long-runs.js';
 import { Meets, type Stay } from './meets.js';
-import { Share } from './share.js';
+import { Worth } from './worth.js';
 
 const { setInterval } = timers;
 
@@ -43,7 +42,7 @@ export interface AcceptOptions {
   wanted(): void;
   /** A handler is known to compute for long. */
   hasHeavy(): boolean;
-  /** How many replicas take connections where home serves all that they serve as well. */
+  /** How many replicas take connections beside home. */
   readonly most: number;
   /** It is being found out whether one does. */
   isTrying(): boolean;
@@ -68,8 +67,7 @@ interface Served {
   readonly why: string | null;
   readonly print: string;
   readonly layers: number;
-  readonly share: Share;
-  readonly longRuns: LongRuns;
+  readonly worth: Worth;
 }
 
 export class AcceptPlan {
@@ -79,8 +77,6 @@ export class AcceptPlan {
   readonly #able = new Map<Replica, ReadonlyMap<Served, Able>>();
   /** They are to end, and serve no connections meanwhile. */
   readonly #leaving = new Set<Replica>();
-  /** Of these most is for home. */
-  readonly #held = new Set<Served>();
   #utilisation = performance.eventLoopUtilization();
   #lookedAt = performance.now();
   /** Of each replica, for how long it had been busy at the last look. */
@@ -102,6 +98,7 @@ export class AcceptPlan {
     const accept = new HomeAccept(server, linked.root, log, () => this.#mindChanges());
     const found = this.#isOver ? 'something of the app has changed' : this.#wholeOf(linked, accept);
     const [whole, why] = typeof found === 'string' ? [null, found] : [found, null];
+    const stays = [...(whole?.stays ?? [])].map(([{ path }, prefix]): Stay => ({ path, prefix }));
     this.#served.push({
       linked,
       accept,
@@ -109,8 +106,7 @@ export class AcceptPlan {
       why,
       print: printOf(linked),
       layers: countLayers(linked),
-      share: new Share(),
-      longRuns: new LongRuns(),
+      worth: new Worth(server, linked.root, linked, stays, log),
     });
     if (whole === null) {
       log.info(`${linked.root}: the main thread accepts alone, as ${why}`);
@@ -127,7 +123,7 @@ export class AcceptPlan {
     replica: Replica,
     ready: ReadyReplica,
     pairs: { readonly slots: ReadonlyMap<LinkedSlot, string>; readonly roots: ReadonlyMap<string, string> },
-    lacks: (slot: LinkedSlot) => boolean,
+    lacks: (slot: LinkedSlot, speaks: boolean) => boolean,
   ): void {
     const able = new Map<Served, Able>();
     for (const served of this.#served) {
@@ -191,10 +187,10 @@ export class AcceptPlan {
 
   /** For the report. */
   describe(): readonly AcceptReport[] {
-    return this.#served.map(({ linked, accept, whole, why }) => ({
+    return this.#served.map(({ linked, accept, whole, why, worth }) => ({
       server: linked.root,
       threads: accept.takers,
-      alone: this.#isOver ? (why ?? 'something of the app has changed') : why,
+      alone: this.#isOver ? (why ?? 'something of the app has changed') : (why ?? worth.whyNot),
       main: whole === null ? [] : [...whole.stays.keys()].map(nameOf),
     }));
   }
@@ -202,7 +198,10 @@ export class AcceptPlan {
   /** Something has changed that replicas cannot know of: for good. What they have begun they end. */
   end(): void {
     this.#isOver = true;
-    for (const { accept } of this.#served) accept.turnOff('give-back');
+    for (const { accept, worth } of this.#served) {
+      accept.turnOff('give-back');
+      worth.end();
+    }
   }
 
   // --- when ---------------------------------------------------------------------------------------------------------------
@@ -212,9 +211,14 @@ export class AcceptPlan {
     return this.#options.mode === 'auto' && !this.#isOver && this.#served.some(({ accept }) => accept.takers > 0);
   }
 
+  /** Replicas would take connections if there were more to do than one loop has time for. */
+  get pays(): boolean {
+    return !this.#isOver && this.#served.some(({ whole, worth }) => whole !== null && worth.pays);
+  }
+
   /** How many replicas are of use, as long as what they would do is to serve connections beside home. */
   get enough(): number {
-    const areBeside = this.#served.some(({ whole }) => whole !== null && whole.stays.size === 0);
+    const areBeside = this.#served.some(({ whole }) => whole !== null);
     const serve = areBeside && this.#options.mode === 'auto' && !this.#isOver && !this.#options.hasHeavy();
     return serve ? this.#options.most : Number.POSITIVE_INFINITY;
   }
@@ -232,35 +236,35 @@ export class AcceptPlan {
       const changed = this.#options.changed();
       if (changed !== null) return this.#changed(changed);
     }
-    // Once on, it stays on: home has time again because others accept.
-    if (!this.#hasDecided) this.#decide();
+    const paying = this.#mindWorth();
+    // Once on, it stays on while it pays: home has time again because others accept.
+    if (paying === 0) this.#hasDecided = false;
+    if (!this.#hasDecided) this.#decide(paying > 0);
     if (this.#options.mode === 'auto' && this.#options.hasHeavy()) {
       if (!this.isEven) return;
       this.#heavy.begin(performance.now());
       for (const { accept } of this.#served) if (accept.isOn) accept.turnOff('give-back');
       this.#options.log.info('a handler computes for long: the main thread accepts alone for a while');
     } else if (this.#isOn()) {
-      for (const served of this.#served) this.#mindShare(served);
       for (const { accept } of this.#served) accept.mindServer();
       this.#turnOn();
       for (const { accept } of this.#served) accept.moveIdle();
     }
   }
 
-  #mindShare(served: Served): void {
-    const { accept, share, longRuns, linked } = served;
+  /** Of how many servers connections had better be taken by others as well. */
+  #mindWorth(): number {
     const now = performance.now();
-    const isLong = longRuns.look(now, accept.longElsewhere) === 'holds';
-    const holds = share.look(now, accept.far.answered, accept.answeredElsewhere) === 'holds' || isLong;
-    if (this.#options.mode === 'every' || holds === this.#held.has(served)) return;
-    if (!holds) return void this.#held.delete(served);
-    this.#held.add(served);
-    accept.turnOff('give-back');
-    this.#options.log.info(
-      isLong
-        ? `${linked.root}: long work holds up the threads that take connections; the main thread accepts alone for a while`
-        : `${linked.root}: most of what is asked has to run on the main thread, which accepts alone for a while`,
-    );
+    const isBusy = this.#hasDecided || this.#busyLooks > 0;
+    if (this.#options.mode === 'every') return this.#served.length;
+    let paying = 0;
+    for (const { whole, accept, worth } of this.#served) {
+      if (whole === null) continue;
+      worth.look(now, accept, isBusy);
+      if (worth.pays) paying++;
+      else if (accept.isOn) accept.turnOff('give-back');
+    }
+    return paying;
   }
 
   /** Whoever has an answer of home's may ask at once for what it has changed, wherever that is answered. */
@@ -275,11 +279,11 @@ export class AcceptPlan {
     this.end();
   }
 
-  #decide(): void {
+  /** `pays`: it would for some server, as far as is known. */
+  #decide(pays: boolean): void {
     this.#busyLooks = this.#demand() >= BUSY ? this.#busyLooks + 1 : 0;
-    if (this.#busyLooks >= LOOKS_UNTIL_WANTED && this.#served.some(({ whole }) => whole !== null)) {
-      this.#options.wanted();
-    }
+    if (!pays) return;
+    if (this.#busyLooks >= LOOKS_UNTIL_WANTED) this.#options.wanted();
     this.#hasDecided = this.#busyLooks >= (this.#options.isTrying() ? LOOKS_WITH_TRIAL : LOOKS);
   }
 
@@ -305,9 +309,9 @@ export class AcceptPlan {
       if (this.#leaving.has(replica)) continue;
       for (const [served, { root, stays }] of able) {
         const { accept } = served;
-        if (this.#held.has(served)) continue;
+        if (!served.worth.pays && this.#options.mode === 'auto') continue;
         const others = taking.get(served) ?? 0;
-        if (this.#options.mode === 'auto' && stays.length === 0 && others >= this.#options.most) continue;
+        if (this.#options.mode === 'auto' && others >= this.#options.most) continue;
         taking.set(served, others + 1);
         accept.turnOn(replica, root, stays).catch((error: unknown) => {
           this.#options.log.info(`${replica.id} cannot accept connections: ${String(error)}`);

@@ -18,12 +18,16 @@ import { Meets, type Stay } from './meets.js';
 import type { Begun } from './pipe-bytes.js';
 import type { SecureSettings } from './secure-settings.js';
 import { isHttps, renew, serverWith } from './server-settings.js';
+import { whenRead } from './when-read.js';
 
 // As they were before start-up: the firewall stands before them later.
-const { setInterval, clearInterval } = timers;
+const { setInterval, clearInterval, setTimeout } = timers;
 
 const TELL_EVERY_MS = 250;
 const GIVE_BACK_EVERY_MS = 20;
+/** A connection takes less from home to here. */
+const WAY_MS = 100;
+const LOOK_AGAIN_MS = 2;
 
 export type Listener = (...args: unknown[]) => void;
 
@@ -162,7 +166,9 @@ class Accepting {
   readonly long = new LongCount();
   readonly #server: http.Server;
   readonly #port: HandlePort;
+  /** Connections that are here, and those that are on their way from home. */
   readonly #open: Int32Array;
+  #here = 0;
   readonly #waiting: Waiting;
   readonly #tell: Tell;
   readonly #timer: NodeJS.Timeout;
@@ -223,9 +229,13 @@ class Accepting {
 
   #received(handle: Handle, what: Parcel): void {
     if (what === 'l') return this.#begin(handle);
-    if (this.#ending !== null) return this.#tooLate(handle, what, this.#ending);
+    if (this.#ending !== null && !this.#isClosing) return this.#tooLate(handle, what, this.#ending);
     const socket = connectTo(this.#server, handle);
-    socket.once('close', () => void Atomics.sub(this.#open, 0, 1));
+    this.#here++;
+    socket.once('close', () => {
+      this.#here--;
+      Atomics.sub(this.#open, 0, 1);
+    });
     if (isHttps(this.#server)) return;
     if (what !== 'n') this.#waiting.add(socket, this.#gate !== null);
     this.#gate?.watch(socket, /\d/.test(what) ? Number(what) : 0);
@@ -274,9 +284,24 @@ class Accepting {
       this.#givesBack = setInterval(() => this.#giveBack(), GIVE_BACK_EVERY_MS);
       return this.#giveBack();
     }
+    if (connections === 'close') return this.#closeSoon();
     if (this.#server.listening) this.#server.close();
-    if (connections === 'at-once') this.#server.closeAllConnections();
-    else for (const socket of this.#waiting.idle()) socket.destroy();
+    this.#server.closeAllConnections();
+  }
+
+  /** Not before what has been asked until now is read here. */
+  #closeSoon(until = performance.now() + WAY_MS): void {
+    whenRead(() => {
+      if (!this.#isClosing) return;
+      if (Atomics.load(this.#open, 0) > this.#here && performance.now() < until)
+        return void setTimeout(() => this.#closeSoon(until), LOOK_AGAIN_MS);
+      this.#server.close();
+      for (const socket of this.#waiting.idle()) socket.destroy();
+    });
+  }
+
+  get #isClosing(): boolean {
+    return this.#ending === 'close' && this.#server.listening;
   }
 
   /** Each connection goes home as soon as nothing is under way on it. Those of TLS end here, and ask home for all that comes on them. */

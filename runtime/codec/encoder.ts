@@ -244,7 +244,7 @@ export class Encoder {
       properties.push(typeof key === 'symbol' ? [sent] : sent, descriptor.enumerable === true, undefined);
       this.#copyInto(properties, properties.length - 1, value, `${path}.${sent}`);
     }
-    return { is: 'error', id, name, properties };
+    return { is: 'error', id, name, properties, level: integrityOf(error) };
   }
 
   #copy(value: unknown, path: string): unknown {

@@ -18,7 +18,15 @@ export function applyFixes(fixes: readonly Fix[] | null, refs: Refs): void {
     else if (fix.fix === 'hide') hide(fix);
   }
   for (const fix of fixes) if (fix.fix === 'put' && fix.special.is === 'error') defineAll(fix.special, errors, refs);
-  for (const fix of fixes) if (fix.fix === 'integrity') restrict(fix.of, fix.level);
+  for (const fix of fixes) {
+    if (fix.fix === 'integrity') restrict(fix.of, fix.level);
+    else if (fix.fix === 'put' && fix.special.is === 'error') restrictError(fix.special, errors);
+  }
+}
+
+function restrictError({ id, level }: Extract<Special, { is: 'error' }>, errors: ReadonlyMap<number, unknown>): void {
+  const error = errors.get(id);
+  if (level !== undefined && isObject(error)) restrict(error, level);
 }
 
 /** Before anything is done with a message: can all of it be made here? */

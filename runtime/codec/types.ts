@@ -37,7 +37,13 @@ export type Special =
   | { readonly is: 'url'; readonly href: string }
   | { readonly is: 'search-params'; readonly text: string }
   | { readonly is: 'dom-exception'; readonly message: string; readonly name: string; readonly stack: unknown }
-  | { readonly is: 'error'; readonly id: number; readonly name: string; readonly properties: unknown[] }
+  | {
+      readonly is: 'error';
+      readonly id: number;
+      readonly name: string;
+      readonly properties: unknown[];
+      readonly level: Integrity | undefined;
+    }
   | { readonly is: 'again'; readonly id: number };
 
 export interface Encoded {

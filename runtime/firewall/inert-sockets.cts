@@ -159,7 +159,7 @@ function stopFetch(wall: Wall, patches: Patches): void {
     [http, 'WebSocket'],
     [globalThis, 'EventSource'],
   ] as const) {
-    patches.wrap(holder, name, () => ({
+    patches.wrapOnceRead(holder, name, () => ({
       construct: function trap(target, args, newTarget) {
         if (!wall.stops) return Reflect.construct(target, args, newTarget);
         wall.note(name, wall.site(trap));

@@ -16,8 +16,11 @@ interface Patch {
   readonly holder: object;
   readonly key: string | symbol;
   readonly before: PropertyDescriptor | undefined;
-  readonly put: unknown;
+  put: unknown;
 }
+
+/** All that stand for functions of Node's. */
+const replaced = new WeakSet<object>();
 
 class Patches {
   readonly #patches: Patch[] = [];
@@ -29,16 +32,45 @@ class Patches {
     if (before === undefined || !before.configurable) return false;
     const original: unknown = before.value ?? Reflect.get(holder, key);
     if (!isFunction(original)) return false;
+    this.#define(holder, key, before, { value: this.#proxyOf(original, make) });
+    return true;
+  }
+
+  /** The same for what Node loads when it is read for the first time, which may take longer than all that the app needs. */
+  wrapOnceRead(holder: object, key: string, make: (original: Fn) => Handler): void {
+    const before = Object.getOwnPropertyDescriptor(holder, key);
+    const read = before?.get;
+    if (before?.configurable !== true || read === undefined) return void this.wrap(holder, key, make);
+    const become = (value: unknown): unknown => {
+      Object.defineProperty(holder, key, {
+        value,
+        writable: true,
+        enumerable: !!before.enumerable,
+        configurable: true,
+      });
+      patch.put = value;
+      return value;
+    };
+    const get = (): unknown => {
+      const original = Reflect.apply(read, holder, []);
+      return become(isFunction(original) ? this.#proxyOf(original, make) : original);
+    };
+    const patch: Patch = { holder, key, before, put: get };
+    Object.defineProperty(holder, key, { get, set: become, enumerable: !!before.enumerable, configurable: true });
+    this.#patches.push(patch);
+  }
+
+  #proxyOf(original: Fn, make: (original: Fn) => Handler): Fn {
     let known = this.#proxies.get(original);
     if (known === undefined) {
       const handler = make(original);
       known = { handler, proxy: new Proxy(original, handler) };
       this.#proxies.set(original, known);
+      replaced.add(known.proxy);
       // What has been replaced already is left alone when it is met in another place.
       this.#proxies.set(known.proxy, known);
     }
-    this.#define(holder, key, before, { value: known.proxy });
-    return true;
+    return known.proxy;
   }
 
   /** Replaces a value or an accessor. */
@@ -148,4 +180,9 @@ function placeOf(holder: object, member: string): { readonly holder: object; rea
   return isFunction(inner) ? { holder: inner, key: member.slice(dot + 1) } : null;
 }
 
-export = { Patches, holdersOf, placeOf, isFunction };
+/** It stands for a function of Node's, or has done so. */
+function standsForNodes(value: object): boolean {
+  return replaced.has(value);
+}
+
+export = { Patches, standsForNodes, holdersOf, placeOf, isFunction };

@@ -238,11 +238,16 @@ const FILLS: { readonly [callee: string]: number } = {
   'Crypto.getRandomValues': 0,
 };
 
+const knownKinds = new Map<string, ReadonlyMap<string, Kind>>();
+
 function kindsOf(module: string): ReadonlyMap<string, Kind> {
+  const known = knownKinds.get(module);
+  if (known !== undefined) return known;
   const kinds = new Map<string, Kind>();
   for (const [kind, names] of Object.entries(TABLE[module] ?? {})) {
     for (const name of names.split(' ')) kinds.set(name, kind as Kind);
   }
+  knownKinds.set(module, kinds);
   return kinds;
 }
 

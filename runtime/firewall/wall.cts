@@ -74,6 +74,11 @@ class Wall {
     return this.outside(() => callSites.readCallSite(above as Fn));
   }
 
+  /** Node's module loader made the call; nothing is said of calls that only seem to be somebody else's. */
+  isByLoader(above: OnStack): boolean {
+    return this.outside(() => callSites.isByLoader(above as Fn));
+  }
+
   /** Once for each place: a loop adds nothing. */
   note(what: string, { at, file, package: name }: Site): void {
     if (!this.#isNew(`blocked ${what} ${at} ${file} ${name}`)) return;

@@ -12,6 +12,7 @@ import { isLocals, LOCALS, makeLocals } from './locals.js';
 import type { ObjectChanges, Properties } from './messages.js';
 import type { Args } from './names.js';
 import { isKeptUrl, keepUrl, keptUrls } from './parsed-urls.js';
+import { isRoutersOwn } from './routers-own.js';
 
 /** Each loop has its own of these: the other side makes them itself, or needs none. */
 const REQ_MADE_ANEW: ReadonlySet<string | symbol> = new Set([
@@ -80,7 +81,10 @@ function pack(
   for (const key of Reflect.ownKeys(from)) {
     if (nodesOwn.has(key) || madeAnew.has(key)) continue;
     // A symbol is another one on the other side: code there would find nothing, and could not know.
-    if (typeof key === 'symbol') throw new CannotTravel(`${of}[${String(key)}]`, 'its name is a symbol');
+    if (typeof key === 'symbol') {
+      if (isRoutersOwn(key)) continue;
+      throw new CannotTravel(`${of}[${String(key)}]`, 'its name is a symbol');
+    }
     const why = packOne(from, key, `${of}.${key}`, encoder, values);
     if (why === undefined) names.push(isLocals(Reflect.get(from, key)) ? LOCALS : key);
     else traps.push(key, why);
@@ -204,7 +208,7 @@ export class Given {
 
   /** A hook that a handler puts there has done its work once the response has ended; else home's would lack it. */
   #checkNew(key: string | symbol, isDoneHook: boolean, list: ChangeList): void {
-    if (isDoneHook || (typeof key === 'string' && LOCAL.has(key))) return;
+    if (isDoneHook || (typeof key === 'string' ? LOCAL.has(key) : isRoutersOwn(key))) return;
     const found = Object.getOwnPropertyDescriptor(this.target, key);
     const path = `${this.name}.${String(key)}`;
     if (this.real !== null && typeof key === 'symbol' && found !== undefined && 'value' in found)

@@ -72,6 +72,12 @@ export class HomeReach {
     return reachedByApp(app, makeReach(reflector, this.#start, this.#link, this.#apps()), dependencies);
   }
 
+  /** Looks at all of them once, so that it is known where their functions are. */
+  ofApps(reflector: Reflector): void {
+    const reach = makeReach(reflector, this.#start, this.#link, this.#apps());
+    for (const app of this.#apps()) reachedByApp(app, reach);
+  }
+
   /** As it was when this was asked what it reaches. */
   dependenciesOf(fn: object): Dependencies | undefined {
     return this.#dependencies.get(fn);

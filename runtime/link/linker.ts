@@ -51,8 +51,8 @@ export interface LinkedReplica {
   /** Its keys of slots that reach there what they reach here. */
   readonly slots: ReadonlyMap<LinkedSlot, string>;
   readonly cuts: ReadonlySet<string>;
-  /** It has not what this one speaks to others by. */
-  lacks(slot: LinkedSlot): boolean;
+  /** It has not what this one speaks to others by. `speaks`: as what it was given does. */
+  lacks(slot: LinkedSlot, speaks?: boolean): boolean;
 }
 
 /** Of a fluxion that runs on other loops: what it may reach was this. */
@@ -331,6 +331,7 @@ export class Linker {
       await new Promise((resolve) => setTimeout(resolve, 0).unref());
       begin = performance.now();
     }
+    reach.ofApps(reflector);
     reflector.close();
   }
 
@@ -349,7 +350,8 @@ export class Linker {
     const missesOf = (fluxion: LinkFluxion | undefined | null): boolean =>
       unconnected.length > 0 && (fluxion?.connects.length ?? 0) > 0;
     const equal = this.#equality(pairs, slots, cuts, apps);
-    const lacks = ({ fluxion }: LinkedSlot): boolean => missesOf(fluxion);
+    const lacks = ({ fluxion }: LinkedSlot, speaks = false): boolean =>
+      missesOf(fluxion) || (speaks && unconnected.length > 0);
     const moving = new Map([...pairs.slots].filter(([slot, key]) => !lacks(slot) && equal.slots.has(key)));
     for (const slot of all) {
       if (moving.has(slot)) this.verdicts.moves(slot);

@@ -8,11 +8,13 @@
  * Objects of packages and of Node are told by their class only: models say what may be repeated of them.
  */
 import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import Module from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 import { ANY_NAME, type AppName } from '../../flx/program.js';
+import { http } from '../node-http.js';
 import { lexicalThis } from './arrows.js';
 import type { Dependencies } from './guards.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
@@ -24,8 +26,8 @@ export interface ReachOptions {
   changes(url: string, name: string): boolean;
   /** Start-up sets this variable some time, and nobody else does. */
   isSetLater?(url: string, name: string): boolean;
-  /** A function from this file is reached. */
-  meets?(url: string): void;
+  /** What modules of these files export is told by name. */
+  isNamed?(file: string): boolean;
   /** What functions may find on the app's own apps, wherever they have these from. */
   readonly apps?: AppProperties;
 }
@@ -38,7 +40,7 @@ export interface AppProperties {
 const NONE: ReadonlyMap<string, unknown> = new Map();
 const NAMES = /[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*/gu;
 
-const OF_NODE = new RegExp(
+export const OF_NODE = new RegExp(
   `^node:|^(?:file://)?${fileURLToPath(new URL('../', import.meta.url)).replace(/\W/g, '\\$&')}`,
 );
 
@@ -59,9 +61,15 @@ export type Parts = ReadonlyMap<string, readonly object[]>;
 interface Told {
   readonly objects: Map<object, number>;
   readonly functions: Set<object>;
+  /** What is code, or has methods, and is not looked into: with the file of that code, which may be empty. Null where nobody asks. */
+  readonly strangers: Map<object, string> | null;
   /** The variable by which it is come by. */
   variable: string;
   readonly dependencies: Dependencies | null;
+}
+
+function newTold(variable: string, dependencies: Dependencies | null): Told {
+  return { objects: new Map(), functions: new Set(), strangers: null, variable, dependencies };
 }
 
 interface FunctionFacts {
@@ -89,9 +97,18 @@ export class Reach {
     this.#modules = findModules(options);
   }
 
-  /** By variable, of those that the function's own text names. */
-  of(fn: object, dependencies: Dependencies | null = null): ReadonlyMap<string, string> {
-    const told: Told = { objects: new Map(), functions: new Set([fn]), variable: '', dependencies };
+  /** What a module exports, or the language has. */
+  isShared(value: object): boolean {
+    return this.#modules.has(value);
+  }
+
+  /** By variable, of those that the function's own text names. `strangers` gets what is not looked into. */
+  of(
+    fn: object,
+    dependencies: Dependencies | null = null,
+    strangers: Map<object, string> | null = null,
+  ): ReadonlyMap<string, string> {
+    const told: Told = { objects: new Map(), functions: new Set([fn]), strangers, variable: '', dependencies };
     const { place, variables } = this.#factsOf(fn);
     const found = new Map<string, string>();
     for (const [name, value] of variables) {
@@ -110,7 +127,7 @@ export class Reach {
   ): ReadonlyMap<string, string> {
     const found = new Map<string, string>();
     for (const [name, value] of Object.entries(values)) {
-      const told: Told = { objects: new Map(), functions: new Set(), variable: name, dependencies };
+      const told: Told = newTold(name, dependencies);
       found.set(name, short(this.#tell(value, told)));
       for (const each of told.functions) if (this.#isApps(each)) dependencies?.addText(this.#textOf(each));
     }
@@ -143,7 +160,7 @@ export class Reach {
               texts.add(OF_THIS_LOOP);
               continue;
             }
-            const told: Told = { objects: new Map(), functions: new Set(), variable: path, dependencies };
+            const told: Told = newTold(path, dependencies);
             texts.add(this.#tell(data.value, told));
             dependencies?.addProperty(path, holder, key);
             for (const each of told.functions) queue.add(each);
@@ -166,7 +183,7 @@ export class Reach {
 
   /** Of what is bound that of the function itself. */
   #textOf(fn: object): string {
-    return Function.prototype.toString.call(this.#targets.get(fn) ?? fn);
+    return textOf(this.#targets.get(fn) ?? fn);
   }
 
   #namedIn(fn: object, names: readonly AppName[]): readonly AppName[] {
@@ -185,7 +202,6 @@ export class Reach {
     if (known !== undefined) return known;
     const isBound = isBuiltIn(fn);
     const looked = this.#reflector.look(fn, ({ url }) => (isBound ? null : this.#wanted(fn, url)));
-    if (looked.place !== null) this.#options.meets?.(looked.place.url);
     const facts = looked.place === null ? looked : { ...looked, variables: this.#allVariables(fn, looked, isBound) };
     this.#facts.set(fn, facts);
     return facts;
@@ -229,6 +245,8 @@ export class Reach {
     if (name !== undefined) {
       if (!name.startsWith(OF_PACKAGE) || !isObject(value)) return name;
       if (isOneConnection(name, value)) return unlike('one connection');
+      // Some export what the language has (`module.exports = Object`).
+      if (!(typeof value === 'function' && isBuiltIn(value))) told.strangers?.set(value, name.slice(OF_PACKAGE.length));
       told.dependencies?.addExports(told.variable, value);
       return name;
     }
@@ -237,7 +255,10 @@ export class Reach {
     const known = told.objects.get(value);
     if (known !== undefined) return `#${known}`;
     told.objects.set(value, told.objects.size);
-    if (types.isProxy(value)) return 'proxy';
+    if (types.isProxy(value)) {
+      told.strangers?.set(value, '');
+      return 'proxy';
+    }
     if (types.isPromise(value)) return this.#tellPromise(value, told);
     return this.#tellObject(value, told);
   }
@@ -247,10 +268,12 @@ export class Reach {
     // What the recorder and the firewall put in the place of Node's functions counts as these.
     if (place === null || types.isProxy(fn) || OF_NODE.test(place.url))
       return `native ${String(Reflect.get(fn, 'name'))}`;
-    const at = `${place.url}:${place.line}:${place.column}`;
+    // What was made from text stands in no file.
+    const at = `${place.url === '' ? hash(textOf(fn)) : place.url}:${place.line}:${place.column}`;
     if (!this.#options.isApp(place.url) && isOneConnection(place.url, fn)) return unlike('one connection');
     if (told.functions.has(fn)) return at;
     told.functions.add(fn);
+    if (!this.#options.isApp(place.url)) told.strangers?.set(fn, place.url);
     told.dependencies?.addPart(told.variable, fn);
     if (this.#facts.size > MOST_FUNCTIONS) return unlike('too many functions');
     const inner = [...variables].map(([name, value]) => `${name}=${this.#tellVariable(place, name, value, told)}`);
@@ -264,6 +287,8 @@ export class Reach {
   }
 
   #tellObject(value: object, told: Told): string {
+    const standard = standardName(value);
+    if (standard !== null) return standard;
     const prototype: unknown = Object.getPrototypeOf(value);
     const isPlain = prototype === null || prototype === Object.prototype || prototype === Array.prototype;
     if (!isPlain && !hasOwnText(value)) return this.#tellInstance(value, prototype, told);
@@ -282,6 +307,8 @@ export class Reach {
       typeof prototype === 'object' && prototype !== null ? Reflect.get(prototype, 'constructor') : null;
     if (typeof maker !== 'function') return 'an instance';
     const { place } = this.#factsOf(maker);
+    if (told.strangers !== null && maker === Object)
+      return `{${this.#tellProperties(value, told)}} of ${this.#tell(prototype, told)}`;
     if (place === null) return `a ${maker.name}`;
     told.dependencies?.addPart(told.variable, value);
     // Its methods are in the text of its class.
@@ -290,7 +317,19 @@ export class Reach {
       return `a ${this.#tellFunction(maker, told)}{${privates.join()};${this.#tellProperties(value, told)}}`;
     }
     if (isOneConnection(place.url, value)) return unlike('one connection');
+    if (!OF_NODE.test(place.url)) told.strangers?.set(value, place.url);
+    else if (isLive(value)) told.strangers?.set(value, '');
     return `a ${place.url}:${place.line}:${place.column}`;
+  }
+
+  /** Code that runs where the property is read. */
+  #noteAccessor(found: PropertyDescriptor | undefined, { strangers }: Told): void {
+    if (strangers === null) return;
+    for (const each of [found?.get, found?.set]) {
+      const place = each === undefined ? null : this.#factsOf(each).place;
+      if (each !== undefined && place !== null && !this.#options.isApp(place.url) && !OF_NODE.test(place.url))
+        strangers.set(each, place.url);
+    }
   }
 
   #tellProperties(value: object, told: Told): string {
@@ -298,6 +337,7 @@ export class Reach {
     const parts: string[] = [];
     for (const key of Reflect.ownKeys(value)) {
       const found = Object.getOwnPropertyDescriptor(value, key);
+      this.#noteAccessor(found, told);
       parts.push(
         `${String(key)}:${found !== undefined && 'value' in found ? this.#tell(found.value, told) : 'accessor'}`,
       );
@@ -343,6 +383,12 @@ function isOneConnection(url: string, value: object): boolean {
   return CONNECTION.test(url) || (POOLED.test(url) && SIZES.some((path) => valueAt(value, path) === 1));
 }
 
+/** An open file, a socket, somebody's events: replicas have none that leads to the same. Each may have its own connections to a server. */
+function isLive(value: object): boolean {
+  if (!(value instanceof EventEmitter) || !Object.hasOwn(value, '_events')) return false;
+  return !(value instanceof http.Agent) || value.maxSockets === 1 || value.maxTotalSockets === 1;
+}
+
 function valueAt(value: object, path: readonly string[]): unknown {
   let at: unknown = value;
   try {
@@ -352,6 +398,12 @@ function valueAt(value: object, path: readonly string[]): unknown {
     // Some cannot be asked before they are connected.
     return undefined;
   }
+}
+
+/** Replicas have streams in their place that lead to home's. Only what is known to be one is compared: Node makes them when they are asked for. */
+function standardName(value: object): string | null {
+  if (dataIn(value, '_isStdio')?.value !== true) return null;
+  return value === process.stdout ? 'process.stdout' : value === process.stderr ? 'process.stderr' : null;
 }
 
 /** What is told by what it holds, whatever it inherits from. */
@@ -365,7 +417,7 @@ function hasOwnText(value: object): boolean {
   );
 }
 
-function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {
+function findModules({ isApp, isNamed = () => true }: ReachOptions): ReadonlyMap<unknown, string> {
   const modules = new Map<unknown, string>([
     [globalThis, 'the global object'],
     [console, 'console'],
@@ -373,7 +425,7 @@ function findModules({ isApp }: ReachOptions): ReadonlyMap<unknown, string> {
   ]);
   for (const name of loadedModules()) modules.set(require(name), `module ${name}`);
   for (const [file, module] of Object.entries(require.cache)) {
-    if (!isApp(file) && isObject(module?.exports)) modules.set(module.exports, `${OF_PACKAGE}${file}`);
+    if (!isApp(file) && isNamed(file) && isObject(module?.exports)) modules.set(module.exports, `${OF_PACKAGE}${file}`);
   }
   return modules;
 }
@@ -385,6 +437,10 @@ function loadedModules(): readonly string[] {
   const list: unknown = Reflect.get(process, 'moduleLoadList');
   const loaded = new Set(Array.isArray(list) ? list : []);
   return Module.builtinModules.filter((name) => loaded.has(`NativeModule ${name}`));
+}
+
+function textOf(fn: object): string {
+  return Function.prototype.toString.call(fn);
 }
 
 /** Of functions that have a place only bound ones show no text. */

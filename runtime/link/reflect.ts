@@ -2,6 +2,7 @@
  * Asks V8 about functions of the running program, through the inspector of this very thread: no port is opened, and
  * nothing is paused. Where a function stands in which file, and what the variables are worth that it closes over.
  */
+import { createHash } from 'node:crypto';
 import { url as inspectorUrl, Session } from 'node:inspector';
 import process from 'node:process';
 
@@ -42,6 +43,25 @@ const exchange = Symbol('fluxion.reflect');
 /** V8 makes a hash of each text before it names a script for the first time, so it is not asked more often than needed. */
 const urls = new Map<string, string>();
 
+/**
+ * Functions that were found in this thread, by their sign. Where another one finds a function of the same text in the same line and
+ * column it is in the same file, and V8 is not asked at all there: that takes up to a fifth of a replica's start-up. Null: of several
+ * files.
+ */
+export type Signs = ReadonlyMap<string, string | null>;
+
+const signs = new Map<string, string | null>();
+let expected: Signs = new Map();
+
+/** For other threads of the same program. */
+export function foundSigns(): Signs {
+  return signs;
+}
+
+export function expectSigns(ofAnother: Signs): void {
+  expected = ofAnother;
+}
+
 export class Reflector {
   readonly #session = new Session();
   #hasAsked = false;
@@ -62,7 +82,7 @@ export class Reflector {
 
   /** For each function its place, that of what is bound for a bound one; null for built-in functions. */
   locate(functions: readonly object[]): readonly (FunctionPlace | null)[] {
-    return this.#withRemote(functions, (objectId) => this.#placeOf(objectId));
+    return this.#withRemote(functions, (objectId, index) => this.#placeOf(objectId, functions[index] ?? null));
   }
 
   /** The variables around a function that some function there uses, inner ones first; global ones only by name. */
@@ -82,7 +102,7 @@ export class Reflector {
     const objectId = remoteResult(this.#post('Runtime.evaluate', { expression: KEY }))?.objectId ?? '';
     Reflect.deleteProperty(globalThis, exchange);
     const properties = this.#properties(objectId);
-    const place = this.#placeIn(properties);
+    const place = this.#placeIn(properties, fn);
     const isWanted = place === null ? null : wanted(place);
     if (isWanted !== null) this.#readScopes(properties, isWanted, found);
     this.#post('Runtime.releaseObject', { objectId });
@@ -206,18 +226,26 @@ export class Reflector {
     return found;
   }
 
-  #placeOf(objectId: string): FunctionPlace | null {
-    return this.#placeIn(this.#properties(objectId));
+  #placeOf(objectId: string, fn: object | null): FunctionPlace | null {
+    return this.#placeIn(this.#properties(objectId), fn);
   }
 
-  #placeIn({ internalProperties = [] }: Properties): FunctionPlace | null {
+  /** `fn`: whose properties they are, where that is at hand. */
+  #placeIn({ internalProperties = [] }: Properties, fn: object | null): FunctionPlace | null {
     const target = internalProperties.find(({ name }) => name === '[[TargetFunction]]')?.value?.objectId;
-    if (target !== undefined) return this.#placeOf(target);
+    if (target !== undefined) return this.#placeOf(target, null);
     const location = internalProperties.find(({ name }) => name === '[[FunctionLocation]]')?.value?.value;
     if (!isLocation(location)) return null;
-    if (!urls.has(location.scriptId)) this.#askForScripts();
-    const url = urls.get(location.scriptId);
-    return url === undefined ? null : { url, line: location.lineNumber + 1, column: location.columnNumber + 1 };
+    const [line, column] = [location.lineNumber + 1, location.columnNumber + 1];
+    const sign = typeof fn === 'function' ? `${line}:${column}:${hashOf(fn)}` : '';
+    let url = urls.get(location.scriptId) ?? expected.get(sign);
+    if (url == null) {
+      this.#askForScripts();
+      url = urls.get(location.scriptId);
+    }
+    if (url === undefined) return null;
+    if (sign !== '') signs.set(sign, !signs.has(sign) || signs.get(sign) === url ? url : null);
+    return { url, line, column };
   }
 
   /**
@@ -254,12 +282,12 @@ export class Reflector {
     return local;
   }
 
-  #withRemote<T>(values: readonly object[], use: (objectId: string) => T): T[] {
+  #withRemote<T>(values: readonly object[], use: (objectId: string, index: number) => T): T[] {
     Reflect.set(globalThis, exchange, values);
     const list = remoteResult(this.#post('Runtime.evaluate', { expression: KEY }))?.objectId ?? '';
     Reflect.deleteProperty(globalThis, exchange);
     const remote = this.#properties(list).result.filter(({ name }) => /^\d+$/.test(name));
-    const results = remote.map(({ value }) => use(value?.objectId ?? ''));
+    const results = remote.map(({ value }, index) => use(value?.objectId ?? '', index));
     this.#post('Runtime.releaseObject', { objectId: list });
     return results;
   }
@@ -307,6 +335,10 @@ function isLocation(value: unknown): value is { scriptId: string; lineNumber: nu
 
 function isProperties(value: unknown): value is Properties {
   return typeof value === 'object' && value !== null && 'result' in value && Array.isArray(value.result);
+}
+
+function hashOf(fn: object): string {
+  return createHash('sha1').update(Function.prototype.toString.call(fn)).digest('base64');
 }
 
 /** Null for what would have to be computed, and for variables whose declaration has not been reached. */

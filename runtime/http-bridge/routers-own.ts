@@ -1,0 +1,23 @@
+/**
+ * Reads:   modules that are loaded.
+ * Gives:   whether a symbol is one by which the router of Express 5 notes on a request where it is. Its own copy alone asks for that, on the
+ *          loop on which it walks through its layers: nobody else looks for it.
+ */
+import Module from 'node:module';
+
+const require = Module.createRequire(import.meta.url);
+
+const NAME = 'router.tracing.matchedRoute';
+const FILE = /[\\/]node_modules[\\/]router[\\/]lib[\\/]symbols\.js$/;
+const known = new Set<symbol>();
+
+export function isRoutersOwn(key: symbol): boolean {
+  if (key.description !== NAME) return false;
+  if (known.has(key)) return true;
+  for (const [file, module] of Object.entries(require.cache)) {
+    if (!FILE.test(file) || Reflect.get(Object(module?.exports), 'matchedRoute') !== key) continue;
+    known.add(key);
+    return true;
+  }
+  return false;
+}
