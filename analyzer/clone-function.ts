@@ -43,8 +43,7 @@ export function markWrappers(facts: Facts): void {
     if (kind === Op.load && facts.c.get(op) === ANY_PROPERTY) ofParameter.set(facts.b.get(op), facts.a.get(op));
     if (kind === Op.construct || (kind === Op.method && GIVES_NEW.test(facts.atomName(facts.c.get(op)))))
       madeAnew.add(facts.b.get(op));
-    else if (kind === Op.call)
-      markParameterCalled(facts, ofParameter.get(facts.a.get(op)) ?? facts.a.get(op), op);
+    else if (kind === Op.call) markParameterCalled(facts, ofParameter.get(facts.a.get(op)) ?? facts.a.get(op), op);
     else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op))))
       markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.write) markStateWritten(facts, op);

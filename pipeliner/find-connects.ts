@@ -9,13 +9,9 @@ import type { Pipeline } from '../analyzer/index.js';
 import type { TokenId } from '../analyzer/tokens.js';
 
 export function findConnects(pipeline: Pipeline): (part: Part) => readonly string[] {
-  const known = new Map<FunctionId, readonly string[]>();
+  const known = new Array<readonly string[] | undefined>(pipeline.facts.functions.length).fill(undefined);
   const speaks = new Map<TokenId, string | null>();
-  const of = (fn: FunctionId): readonly string[] => {
-    let packages = known.get(fn);
-    if (packages === undefined) known.set(fn, (packages = connectsOf(pipeline, fn, speaks)));
-    return packages;
-  };
+  const of = (fn: FunctionId): readonly string[] => (known[fn] ??= connectsOf(pipeline, fn, speaks));
   return (part) => {
     const packages = new Set<string>();
     for (const { fn } of part.runs) for (const name of of(fn)) packages.add(name);
