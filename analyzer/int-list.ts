@@ -41,10 +41,10 @@ export class IntList {
     this.length -= count;
   }
 
-  /** Long lists by a quarter: there are many at once, and who doubles has half of it empty. */
+  /** Long lists by an eighth: there are many at once, and who doubles has half of it empty. */
   #grow(atLeast: number): void {
     const { length } = this.#data;
-    const next = new Int32Array(Math.max(atLeast, length < long ? length * 2 : length + (length >> 2)));
+    const next = new Int32Array(Math.max(atLeast, length < long ? length * 2 : length + (length >> 3)));
     next.set(this.#data);
     this.#data = next;
   }

@@ -24,7 +24,7 @@ const LATER_MS = 1500;
  * and another fifth by the second of these. With less than 50 it takes a few MB less, and more time.
  */
 const settings: ReadonlyMap<number, Settings> = new Map([
-  [11, { first: ['--interrupt-budget=1000000', '--heap-growing-percent=20'], later: [] }],
+  [11, { first: ['--interrupt-budget=4000000', '--heap-growing-percent=20'], later: [] }],
   [
     13,
     {
