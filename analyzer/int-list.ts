@@ -35,6 +35,12 @@ export class IntList {
     this.length = length;
   }
 
+  /** Nothing is in it any more, and it takes no room. */
+  clear(): void {
+    this.#data = new Int32Array(0);
+    this.length = 0;
+  }
+
   /** The others come to stand where these stood. */
   dropFirst(count: number): void {
     this.#data.copyWithin(0, count, this.length);
