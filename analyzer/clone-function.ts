@@ -7,6 +7,7 @@
  */
 import { isCalledByLanguage } from './called-by-language.js';
 import {
+  ANY_PROPERTY,
   type Facts,
   type FunctionFact,
   FunctionFlag,
@@ -34,12 +35,15 @@ export interface Clone {
 export function markWrappers(facts: Facts): void {
   const madeAnew = new Set<ValueId>();
   for (const seed of facts.seeds) if (seed.kind === 'object') madeAnew.add(seed.value);
+  /** What was loaded of a parameter by a key that is computed: the value, and the parameter. */
+  const ofParameter = new Map<ValueId, ValueId>();
   const kinds = facts.kind.entries();
   for (let op = 0; op < kinds.length; op++) {
     const kind = kinds[op];
+    if (kind === Op.load && facts.c.get(op) === ANY_PROPERTY) ofParameter.set(facts.b.get(op), facts.a.get(op));
     if (kind === Op.construct || (kind === Op.method && GIVES_NEW.test(facts.atomName(facts.c.get(op)))))
       madeAnew.add(facts.b.get(op));
-    else if (kind === Op.call) markParameterCalled(facts, facts.a.get(op), op);
+    else if (kind === Op.call) markParameterCalled(facts, ofParameter.get(facts.a.get(op)) ?? facts.a.get(op), op);
     else if (kind === Op.method && isIndirect(facts.atomName(facts.c.get(op))))
       markParameterCalled(facts, facts.a.get(op), op);
     else if (kind === Op.write) markStateWritten(facts, op);

@@ -9,6 +9,7 @@
  */
 
 import type { Budget } from './budget.js';
+import { ById } from './by-id.js';
 import { isCall } from './call-graph.js';
 import type { AwaitCut, Facts, FunctionFact, FunctionId, OpId, ValueId, VariableFact } from './facts.js';
 import type { RupturePoint, Ruptures } from './find-rupture-points.js';
@@ -66,7 +67,7 @@ export interface Parts {
   readonly outsiders: Part;
   readonly byFunction: ReadonlyMap<FunctionId, PartId>;
   /** Parts that run a function's code. */
-  readonly runners: ReadonlyMap<FunctionId, readonly PartId[]>;
+  readonly runners: Pick<ById<readonly PartId[]>, 'get'>;
   /** Functions that a call in progress runs any number of times (`list.forEach(fn)`). */
   readonly repeated: ReadonlySet<FunctionId>;
   eachEffect(part: Part, visit: VisitEffect): void;
@@ -182,7 +183,7 @@ class Cutter {
   readonly #wholeRuns: (MarkedRun | undefined)[];
   readonly #runs = new Map<number, MarkedRun>();
   #ways = 0;
-  readonly #runners = new Map<FunctionId, PartId[]>();
+  readonly #runners: ById<PartId[]>;
   readonly #repeated = new Set<FunctionId>();
   #outsiders: Part | null = null;
   readonly #outsideFunctions: ReadonlySet<FunctionId>;
@@ -193,6 +194,7 @@ class Cutter {
   constructor(input: CutInput, taken: Set<Run> | null) {
     this.#facts = input.facts;
     this.#wholeRuns = Array.from(input.facts.functions, () => undefined);
+    this.#runners = new ById(input.facts.functions.length);
     this.#ruptures = input.ruptures;
     this.#effects = input.effects;
     this.#inPlaceOf = input.inPlaceOf;
@@ -366,7 +368,7 @@ class Cutter {
       this.#budget.spend(workForStream * part.streams.length);
       if (this.#isTooMuch()) return false;
     }
-    for (const [fn, runners] of this.#runners) this.#runners.set(fn, runners.slice());
+    this.#runners.replaceAll((runners) => runners.slice());
     this.#outsiders = this.#outsidersPart(outsiders);
     this.#connectOutsiders(this.#outsiders);
     for (const part of this.#list) {

@@ -340,6 +340,14 @@ export class Facts {
     for (const id of this.classes.keys()) if (id >= functions) this.classes.delete(id);
   }
 
+  /** From now on only places are asked for: all is decided, and what was decided from takes as much room as what is written of it. */
+  keepPlaces(): void {
+    for (const column of this.#columns()) if (column !== this.position && column !== this.owner) column.clear();
+    this.seeds.length = 0;
+    this.keys.clear();
+    this.strings.clear();
+  }
+
   #columns(): readonly IntList[] {
     const ops = [this.kind, this.a, this.b, this.c, this.d, this.position, this.owner, this.segment, this.loop];
     const calls = [this.callFirst, this.callCount, this.callSpread, this.calleeStart, this.calleeEnd, this.callEnd];

@@ -2,7 +2,7 @@ const long = 1 << 15;
 
 /** A growing list of 32-bit integers: four bytes an entry, where an array of numbers or objects would cost many times that. */
 export class IntList {
-  #data: Int32Array;
+  #data: Int32Array<ArrayBuffer>;
   length = 0;
 
   constructor(capacity = 256) {
@@ -35,17 +35,27 @@ export class IntList {
     this.length = length;
   }
 
+  /** Nothing is in it any more, and it takes no room. */
+  clear(): void {
+    this.#data = new Int32Array(0);
+    this.length = 0;
+  }
+
   /** The others come to stand where these stood. */
   dropFirst(count: number): void {
     this.#data.copyWithin(0, count, this.length);
     this.length -= count;
   }
 
-  /** Long lists by a quarter: there are many at once, and who doubles has half of it empty. */
   #grow(atLeast: number): void {
-    const { length } = this.#data;
-    const next = new Int32Array(Math.max(atLeast, length < long ? length * 2 : length + (length >> 2)));
-    next.set(this.#data);
-    this.#data = next;
+    this.#data = longer(this.#data, atLeast);
   }
+}
+
+/** Long lists by an eighth: there are many at once, and who doubles has half of it empty. */
+export function longer(data: Int32Array<ArrayBuffer>, atLeast: number): Int32Array<ArrayBuffer> {
+  const { length } = data;
+  const next = new Int32Array(Math.max(atLeast, length < long ? length * 2 : length + (length >> 3)));
+  next.set(data);
+  return next;
 }

@@ -171,10 +171,10 @@ export class IntSets {
   }
 
   #copy(list: number): readonly number[] {
-    const members: number[] = [];
     const block = this.#block.get(list);
-    const end = block + this.#size.get(list);
-    for (let at = block; at < end; at++) members.push(this.#blocks.get(at));
+    const size = this.#size.get(list);
+    const members = new Array<number>(size);
+    for (let index = 0; index < size; index++) members[index] = this.#blocks.get(block + index);
     return members;
   }
 

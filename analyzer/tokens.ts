@@ -2,6 +2,7 @@
  * Tokens: what a value can be. Few kinds, numbered, made once for each place in the source that makes such a thing.
  */
 import { type AtomId, type FunctionId, NOTHING, type ValueId } from './facts.js';
+import { IntList } from './int-list.js';
 import type { Shape } from './models.js';
 import { Properties, PropertyTable } from './property-table.js';
 
@@ -42,7 +43,8 @@ export class TokenTable {
   readonly #tokens: Token[] = [{ kind: 'unknown' }];
   readonly #properties = new PropertyTable();
   readonly #all: ValueId[] = [NOTHING];
-  readonly #functions = new Map<FunctionId, TokenId>();
+  /** By function; 0 for those that have none so far. */
+  readonly #functions = new IntList(1024);
   readonly #externals = new Map<Shape, Map<number, TokenId>>();
   readonly #bound = new Map<string, TokenId>();
 
@@ -65,8 +67,9 @@ export class TokenTable {
   }
 
   function(fn: FunctionId): TokenId {
+    this.#functions.extend(fn + 1);
     let id = this.#functions.get(fn);
-    if (id === undefined) this.#functions.set(fn, (id = this.make({ kind: 'function', fn })));
+    if (id === 0) this.#functions.set(fn, (id = this.make({ kind: 'function', fn })));
     return id;
   }
 

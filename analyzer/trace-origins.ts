@@ -82,13 +82,13 @@ export function traceOrigins(
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
   const { liveCopies } = solver;
-  found.called.clear();
-  for (const sets of [held, found.callees, found.inPlaceCallees]) sets.share();
+  held.share();
+  found.close();
   return {
     tokens,
     tokensOf: (value) => held.get(value),
     calleesOf: (op) => found.callees.get(op),
-    inPlaceOf: (op) => found.inPlaceCallees.get(op),
+    inPlaceOf: (op) => found.inPlaceOf(op),
     calleeTokens: (op) => held.get(found.calleeOf(op) || facts.a.get(op)),
     callbacks: found.callbacks,
     escaped: found.escaped,

@@ -119,7 +119,8 @@ export class CellTable {
     const key = (fact.owner * 0x10000 + fact.segmentFrom) * 0x10000 + fact.segment;
     let declarers = this.#declaredIn.get(key);
     if (declarers === undefined) {
-      declarers = runners.filter((id) => declares(parts.list[id] as Part, fact));
+      // As long as it is, where a list that has grown has room for more.
+      declarers = runners.filter((id) => declares(parts.list[id] as Part, fact)).slice();
       this.#declaredIn.set(key, declarers);
     }
     return declarers;

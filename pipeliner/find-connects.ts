@@ -9,13 +9,9 @@ import type { Pipeline } from '../analyzer/index.js';
 import type { TokenId } from '../analyzer/tokens.js';
 
 export function findConnects(pipeline: Pipeline): (part: Part) => readonly string[] {
-  const known = new Map<FunctionId, readonly string[]>();
-  const speaks = new Map<TokenId, string | null>();
-  const of = (fn: FunctionId): readonly string[] => {
-    let packages = known.get(fn);
-    if (packages === undefined) known.set(fn, (packages = connectsOf(pipeline, fn, speaks)));
-    return packages;
-  };
+  const known = new Array<readonly string[] | undefined>(pipeline.facts.functions.length).fill(undefined);
+  const speaks = new Speakers(pipeline);
+  const of = (fn: FunctionId): readonly string[] => (known[fn] ??= connectsOf(pipeline, fn, speaks));
   return (part) => {
     const packages = new Set<string>();
     for (const { fn } of part.runs) for (const name of of(fn)) packages.add(name);
@@ -25,20 +21,40 @@ export function findConnects(pipeline: Pipeline): (part: Part) => readonly strin
 
 const none: readonly string[] = [];
 
-/** `speaks` remembers what is known of a token that is called, and (inverted) of one that is constructed. */
-function connectsOf(pipeline: Pipeline, fn: FunctionId, speaks: Map<TokenId, string | null>): readonly string[] {
+function connectsOf(pipeline: Pipeline, fn: FunctionId, speaks: Speakers): readonly string[] {
   const { facts, effects, origins } = pipeline;
   let packages: Set<string> | null = null;
   for (const op of effects.ops.of(fn)) {
     const isNew = facts.kind.get(op) === Op.construct;
     for (const id of origins.calleeTokens(op)) {
-      const key = isNew ? ~id : id;
-      let name = speaks.get(key);
-      if (name === undefined) speaks.set(key, (name = packageThatConnects(pipeline, id, isNew)));
+      const name = speaks.of(id, isNew);
       if (name !== null) (packages ??= new Set()).add(name);
     }
   }
   return packages === null ? none : [...packages];
+}
+
+/** What is known of tokens that are called, and of those that are constructed. Hardly any of them speaks. */
+class Speakers {
+  readonly #pipeline: Pipeline;
+  readonly #names = [new Map<TokenId, string>(), new Map<TokenId, string>()] as const;
+  /** 1 where it is known already. */
+  readonly #known: readonly [Uint8Array, Uint8Array];
+
+  constructor(pipeline: Pipeline) {
+    const { length } = pipeline.origins.tokens;
+    this.#pipeline = pipeline;
+    this.#known = [new Uint8Array(length), new Uint8Array(length)];
+  }
+
+  of(id: TokenId, isNew: boolean): string | null {
+    const way = isNew ? 1 : 0;
+    if (this.#known[way][id] === 1) return this.#names[way].get(id) ?? null;
+    this.#known[way][id] = 1;
+    const name = packageThatConnects(this.#pipeline, id, isNew);
+    if (name !== null) this.#names[way].set(id, name);
+    return name;
+  }
 }
 
 function packageThatConnects({ origins, models }: Pipeline, id: TokenId, isNew: boolean): string | null {

@@ -11,8 +11,9 @@ export class Flows {
   readonly #facts: Facts;
   readonly #parts: Parts;
   readonly #behind = new Map<PartId, ReadonlyMap<PartId, PartStream>>();
-  readonly #inRequest: ReadonlySet<PartId>;
-  readonly #behindStart: ReadonlySet<PartId>;
+  /** 1 for each part that is. */
+  readonly #inRequest: Uint8Array;
+  readonly #behindStart: Uint8Array;
 
   constructor(facts: Facts, parts: Parts) {
     this.#facts = facts;
@@ -23,23 +24,23 @@ export class Flows {
 
   /** Everything behind a route or a server's request listener: what Fluxion can spread over loops. */
   isInRequest(part: PartId): boolean {
-    return this.#inRequest.has(part);
+    return this.#inRequest[part] === 1;
   }
 
   /** What runs again and again, though start-up may run it as well. */
   isBehindStart(part: PartId): boolean {
-    return this.#behindStart.has(part);
+    return this.#behindStart[part] === 1;
   }
 
-  #reach(from: (stream: PartStream) => boolean): ReadonlySet<PartId> {
-    const found = new Set<PartId>();
+  #reach(from: (stream: PartStream) => boolean): Uint8Array {
+    const found = new Uint8Array(this.#parts.list.length);
     const queue: PartId[] = [];
     for (const part of this.#parts.list) {
       for (const stream of part.streams) if (from(stream)) queue.push(...stream.to);
     }
     for (let part = queue.pop(); part !== undefined; part = queue.pop()) {
-      if (found.has(part)) continue;
-      found.add(part);
+      if (found[part] === 1) continue;
+      found[part] = 1;
       for (const stream of this.#part(part).streams) queue.push(...stream.to);
     }
     return found;

@@ -13,7 +13,8 @@ import { everyRequest, type Token, type TokenId, UNKNOWN } from '../analyzer/tok
 
 export class LastingObjects {
   readonly #pipeline: Pipeline;
-  readonly #lasting = new Set<TokenId>();
+  /** 1 for each token that lasts. */
+  readonly #lasting: Uint8Array;
   /** Data of requests that is kept in such objects, and in which. */
   readonly data = new Map<TokenId, Set<TokenId>>();
   /** One token for all values of a type of which there is one: whatever `req.app` is, it is the app. */
@@ -21,6 +22,7 @@ export class LastingObjects {
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline;
+    this.#lasting = new Uint8Array(pipeline.origins.tokens.length);
     const queue: TokenId[] = [];
     for (let id = 1; id < pipeline.origins.tokens.length; id++)
       if (this.#isMadeAtStart(pipeline.origins.tokens.get(id))) queue.push(id);
@@ -47,8 +49,8 @@ export class LastingObjects {
     const { origins } = this.#pipeline;
     for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
       const token = origins.tokens.get(id);
-      if (id === UNKNOWN || this.#lasting.has(id) || this.#isOfRequest(token)) continue;
-      this.#lasting.add(id);
+      if (id === UNKNOWN || this.#lasting[id] === 1 || this.#isOfRequest(token)) continue;
+      this.#lasting[id] = 1;
       if (token.kind === 'bound') queue.push(token.target);
       const values: ValueId[] = [...(origins.tokens.knownProperties(id)?.values() ?? [])];
       if (token.kind === 'object' && token.proto !== 0) values.push(token.proto);
@@ -81,7 +83,7 @@ export class LastingObjects {
   }
 
   has(id: TokenId): boolean {
-    return this.#lasting.has(id) || this.isOneOfAKind(id);
+    return this.#lasting[id] === 1 || this.isOneOfAKind(id);
   }
 
   isOneOfAKind(id: TokenId): boolean {
@@ -98,7 +100,7 @@ export class LastingObjects {
     const known = this.#representatives.get(name);
     if (known !== undefined) return known;
     this.#representatives.set(name, id);
-    this.#lasting.add(id);
+    this.#lasting[id] = 1;
     return id;
   }
 }

@@ -22,6 +22,8 @@ export class Reach {
     new Map<readonly TokenId[], readonly TokenId[]>(),
   ] as const;
   readonly #neighbours: (readonly TokenId[] | undefined)[];
+  /** All searches so far have been paid for, and some of them are made again. */
+  #isFree = false;
   /** Number of the search in which a token was last queued, and found. */
   readonly #queued: Int32Array;
   readonly #found: Int32Array;
@@ -36,6 +38,12 @@ export class Reach {
     this.#neighbours = new Array<readonly TokenId[] | undefined>(count).fill(undefined);
     this.#queued = new Int32Array(count);
     this.#found = new Int32Array(count);
+  }
+
+  /** What was asked takes much room, and most of it is asked no more. */
+  forget(): void {
+    this.#isFree = true;
+    for (const memory of [...this.#ofOne, ...this.#ofMany, ...this.#ofLists]) memory.clear();
   }
 
   /** Functions close over variables, which have cells of their own. */
@@ -85,10 +93,11 @@ export class Reach {
       if (!isPrototype && this.#isNew(this.#found, representative)) found.push(representative);
       if (!deep) continue;
       const neighbours = this.#neighboursOf(id);
-      if (!budget.spend(1 + (neighbours.length >> 2))) break;
+      if (!this.#isFree && !budget.spend(1 + (neighbours.length >> 2))) break;
       for (const next of neighbours) if (this.#isNew(this.#queued, next)) queue.push(next);
     }
-    return found.length === 0 ? nothing : found;
+    // A list that has grown has room for as many again as most of these hold, and there are some ten thousand.
+    return found.length === 0 ? nothing : found.slice();
   }
 
   /** Code that runs after start-up puts another method there: which one an instance has is then state, too. */

@@ -410,10 +410,19 @@ class Collector {
     });
     const changing = new Set(this.#changing);
     for (const [cell, owner] of this.#cells.fieldOwners) if (cell.isChangedLater) changing.add(owner);
-    const isChanging = (token: TokenId): boolean => changing.has(this.#lasting.representative(token));
-    const holdChanging = (tokens: readonly TokenId[]): boolean => this.#reach.from(tokens, true).some(isChanging);
-    return { ...grouped, anywhere: this.#anywhere, isChanging, holdChanging };
+    return { ...grouped, anywhere: this.#anywhere, ...askChanging(changing, this.#reach, this.#lasting) };
   }
+}
+
+/** Functions of their own: these live on, and what the collector has remembered on the way need not. */
+function askChanging(
+  changing: ReadonlySet<TokenId>,
+  reach: Reach,
+  lasting: LastingObjects,
+): Pick<State, 'isChanging' | 'holdChanging'> {
+  reach.forget();
+  const isChanging = (token: TokenId): boolean => changing.has(lasting.representative(token));
+  return { isChanging, holdChanging: (tokens) => reach.from(tokens, true).some(isChanging) };
 }
 
 /** Who reads that many at once has shown it by one place. */

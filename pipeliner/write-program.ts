@@ -48,6 +48,7 @@ export interface Draft {
 
 export function writeProgram(draft: Draft): FluxionProgram {
   const { facts, folds, placed, code } = draft;
+  facts.keepPlaces();
   const own = facts.modules.filter(({ owner }) => owner === null);
   const entry = facts.modules[0]?.id ?? '';
   return {

@@ -2,10 +2,13 @@
  * Effects of all functions, as rows of numbers.
  */
 import type { FunctionId, OpId, ValueId } from '../facts.js';
+import { longer } from '../int-list.js';
 import type { RootId } from '../roots.js';
 
-/** Kind, root, op, at, value. */
-const width = 5;
+/** Root and kind, op, at, value. */
+const width = 4;
+/** More than there are kinds. The lowest root is -1. */
+const kindBits = 4;
 
 export class EffectList {
   #rows = new Int32Array(width * 1024);
@@ -33,20 +36,13 @@ export class EffectList {
 
   push(kind: number, root: RootId, op: OpId, at: OpId, value: ValueId): void {
     const next = this.#length;
-    if (next === this.#rows.length) this.#grow();
+    if (next + width > this.#rows.length) this.#rows = longer(this.#rows, next + width);
     const rows = this.#rows;
-    rows[next] = kind;
-    rows[next + 1] = root;
-    rows[next + 2] = op;
-    rows[next + 3] = at;
-    rows[next + 4] = value;
+    rows[next] = (root << kindBits) | kind;
+    rows[next + 1] = op;
+    rows[next + 2] = at;
+    rows[next + 3] = value;
     this.#length = next + width;
-  }
-
-  #grow(): void {
-    const next = new Int32Array(this.#rows.length * 2);
-    next.set(this.#rows);
-    this.#rows = next;
   }
 
   count(fn: FunctionId): number {
@@ -56,13 +52,15 @@ export class EffectList {
   each(fn: FunctionId, visit: (kind: number, root: RootId, op: OpId, at: OpId, value: ValueId) => void): void {
     const rows = this.#rows;
     const last = this.#last[fn] as number;
-    for (let row = this.#first[fn] as number; row < last; row += width)
+    for (let row = this.#first[fn] as number; row < last; row += width) {
+      const head = rows[row] as number;
       visit(
-        rows[row] as number,
+        head & ((1 << kindBits) - 1),
+        head >> kindBits,
         rows[row + 1] as number,
         rows[row + 2] as number,
         rows[row + 3] as number,
-        rows[row + 4] as number,
       );
+    }
   }
 }

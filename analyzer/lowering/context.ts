@@ -388,7 +388,7 @@ export class LoweringContext {
   }
 
   cut(cut: AwaitCut): void {
-    this.state.fact.cuts = [...this.state.fact.cuts, cut];
+    this.state.fact.cuts = this.state.fact.cuts.concat(cut);
     this.state.segment += 1;
     this.state.segmentFrom = this.state.segment;
   }

@@ -91,7 +91,7 @@ export class Calls {
     }
     if (token.kind === 'object' && token.type === 'Instance' && this.#contexts.areAllCallsTold)
       return this.#methodOfInstance(id, atom, op);
-    const to = this.#found.calleeValue.get(op);
+    const to = this.#found.methodValueOf(op);
     // `map[name](key, value)` may be what the map holds under that name, or `set`.
     if (atom === ANY_PROPERTY && token.kind === 'object' && KEYED.has(token.type)) this.#flow.add(to, UNKNOWN);
     // A model that says what a name that is put together means, means one of the methods, and not what the object holds.
@@ -108,7 +108,7 @@ export class Calls {
     let all = this.#found.calleesOfAll.get(op);
     if (all === undefined) {
       this.#found.calleesOfAll.set(op, (all = this.#facts.newValue()));
-      this.#flow.edge(this.#found.calleeValue.get(op), all);
+      this.#flow.edge(this.#found.methodValueOf(op), all);
     }
     const receiver = this.#flow.holding(id);
     const callee = this.#facts.newValue();
@@ -161,7 +161,7 @@ export class Calls {
     let all = this.#found.calleesOfAll.get(op);
     if (all === undefined) {
       this.#found.calleesOfAll.set(op, (all = this.#facts.newValue()));
-      this.#flow.edge(this.#found.calleeValue.get(op) ?? NOTHING, all);
+      this.#flow.edge(this.#found.methodValueOf(op), all);
     }
     this.#flow.add(all, id);
   }
@@ -347,7 +347,7 @@ export class Calls {
     if (isErrorHandler) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
     if (token.kind === 'bound') this.#flow.edge(token.receiver, fn.receiver);
     else if ((fn.flags & FunctionFlag.arrow) === 0) this.#flow.edge(receiverOf(use), fn.receiver);
-    if (rupture.kind === 'sync' && rupture.runBy === undefined && op >= 0) this.#found.inPlaceCallees.add(op, fnId);
+    if (rupture.kind === 'sync' && rupture.runBy === undefined && op >= 0) this.#found.addInPlace(op, fnId);
     // `list.forEach(fn, thisArg)`
     const after = use.use.argument + 1;
     if (rupture.kind === 'sync' && rupture.within === undefined && token.kind === 'function')

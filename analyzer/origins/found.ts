@@ -1,17 +1,21 @@
 /**
  * What is found besides tokens: who calls what.
  */
-import { type Facts, type FunctionId, NOTHING, type OpId, type ValueId } from '../facts.js';
+import { invariant } from '../../diagnostics/invariant.js';
+import { type CallId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
 import { IntSets } from '../sets.js';
 import type { TokenId } from '../tokens.js';
 import type { CallbackUse } from './uses.js';
 
+const NO_CALL = -1;
+const nobody: readonly FunctionId[] = [];
+
 export class Found {
   readonly callees = new IntSets();
-  readonly inPlaceCallees = new IntSets();
-  /** Of method calls: the value that holds the method; 0 for other ops. */
-  readonly calleeValue = new IntList(4096);
+  /** By call, of which there are a fifth as many as ops; the latter of method calls: the value that holds the method. */
+  readonly #inPlaceCallees = new IntSets();
+  readonly #methodValues = new IntList(1024);
   /** Method calls, in the order in which they were found. */
   readonly methods = new IntList(4096);
   /** All that is called, where each receiver has a call of its own. */
@@ -60,6 +64,41 @@ export class Found {
 
   /** What holds all that a method call calls; 0 for other ops. */
   calleeOf(op: OpId): ValueId {
-    return this.calleesOfAll.get(op) ?? (op < this.calleeValue.length ? this.calleeValue.get(op) : NOTHING);
+    return this.calleesOfAll.get(op) ?? this.methodValueOf(op);
+  }
+
+  /** The value that holds the method of a method call; 0 for other ops. */
+  methodValueOf(op: OpId): ValueId {
+    const call = this.#callOf(op);
+    return call !== NO_CALL && call < this.#methodValues.length ? this.#methodValues.get(call) : NOTHING;
+  }
+
+  setMethodValue(op: OpId, value: ValueId): void {
+    const call = this.#facts.d.get(op);
+    this.#methodValues.extend(call + 1);
+    this.#methodValues.set(call, value);
+  }
+
+  inPlaceOf(op: OpId): readonly FunctionId[] {
+    const call = this.#callOf(op);
+    return call === NO_CALL ? nobody : this.#inPlaceCallees.get(call);
+  }
+
+  addInPlace(op: OpId, fn: FunctionId): void {
+    const call = this.#callOf(op);
+    invariant(call !== NO_CALL, `op ${op} runs something and calls nothing`);
+    this.#inPlaceCallees.add(call, fn);
+  }
+
+  #callOf(op: OpId): CallId | typeof NO_CALL {
+    const kind = this.#facts.kind.get(op);
+    return kind === Op.call || kind === Op.method || kind === Op.construct ? this.#facts.d.get(op) : NO_CALL;
+  }
+
+  /** Nothing is added any more. */
+  close(): void {
+    this.called.clear();
+    this.callees.share();
+    this.#inPlaceCallees.share();
   }
 }

@@ -179,8 +179,7 @@ export class Seeds {
   #seedMethod(op: OpId, base: ValueId): void {
     const callee = this.#facts.newValue();
     this.#found.methods.push(op);
-    this.#found.calleeValue.extend(op + 1);
-    this.#found.calleeValue.set(op, callee);
+    this.#found.setMethodValue(op, callee);
     this.#flow.useOp(callee, ~op);
     this.#flow.useOp(base, op);
   }
