@@ -28,9 +28,10 @@ type RefOf =
       readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified';
       readonly index: number;
     }
-  | { readonly kind: 'type'; readonly name: string };
+  | { readonly kind: 'type' | 'listOf'; readonly name: string };
 
 const deepest = 4;
+const LIST_OF = 'list of ';
 
 export class Models {
   readonly #packages = new Map<string, PackageModel>();
@@ -405,7 +406,9 @@ function parsePlainRef(text: string): RefOf {
     case 'promisified argument':
       return { kind: 'promisified', index: number };
     default:
-      return { kind: 'type', name: text };
+      return text.startsWith(LIST_OF)
+        ? { kind: 'listOf', name: text.slice(LIST_OF.length) }
+        : { kind: 'type', name: text };
   }
 }
 

@@ -52,6 +52,8 @@ export type ValueRef =
   | `${string} without ${number}`
   /** one of these, or some of these in one container: `this | result 0` */
   | `${string} | ${string}`
+  /** a new array of values of that type: `list of mongoose.Document` */
+  | `list of ${string}`
   /** nothing is known of it */
   | 'unknown';
 

@@ -62,7 +62,7 @@ test('every value that a model names is a short word or a type of some model', (
   const wrong: string[] = [];
   const check = (path: string, ref: ValueRef): void => {
     for (const part of ref.split(' | ')) {
-      const one = part.replace(/ without \d+$/, '');
+      const one = part.replace(/ without \d+$|^list of /g, '');
       if (!WORD.test(one) && !typeOf(one)) wrong.push(`${path}: ${one}`);
     }
   };

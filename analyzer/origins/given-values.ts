@@ -54,6 +54,8 @@ export class GivenValues {
         for (const arg of view.args) this.#flow.use(arg, { kind: 'pass', to });
         return;
       case 'contents':
+        // `query.then(fn)`: what it resolves to, as `await` has it.
+        if (settling.test(this.#methodName(view.op))) this.#flow.use(view.receiver, { kind: 'await', to, op: view.op });
         return this.#flow.use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
       case 'copy':
         return this.#container(view.receiver, to, view);
@@ -96,6 +98,12 @@ export class GivenValues {
         });
       case 'type':
         return this.#giveType(ref.name, to, view);
+      case 'listOf': {
+        const token = this.#flow.madeAt(view.op, 'Array');
+        this.#giveType(ref.name, this.#flow.property(token, ANY_PROPERTY), view);
+        this.#flow.add(to, token);
+        return;
+      }
     }
   }
 
@@ -240,7 +248,7 @@ export class GivenValues {
     const items = this.#facts.newValue();
     const awaited = this.#facts.newValue();
     this.#flow.use(list, { kind: 'load', atom: ANY_PROPERTY, to: items, receiver: NOTHING, op: -1 });
-    this.#flow.use(items, { kind: 'await', to: awaited });
+    this.#flow.use(items, { kind: 'await', to: awaited, op });
     const array = this.#facts.newValue();
     const token = this.#flow.madeAt(op, 'Array');
     this.#flow.edge(awaited, this.#flow.property(token, ANY_PROPERTY));
@@ -250,11 +258,11 @@ export class GivenValues {
 
   addPromise(op: OpId, to: ValueId, resolved: ValueId): void {
     const token = this.#flow.madeAt(op, 'Promise');
-    this.#flow.use(resolved, { kind: 'await', to: this.#flow.property(token, this.#flow.resolved) });
+    this.#flow.use(resolved, { kind: 'await', to: this.#flow.property(token, this.#flow.resolved), op });
     this.#flow.add(to, token);
   }
 
-  await(id: TokenId, to: ValueId): void {
+  await(id: TokenId, to: ValueId, op: OpId): void {
     const token = this.#tokens.get(id);
     if (token.kind === 'object' && token.type === 'Promise')
       return this.#flow.edge(this.#flow.property(id, this.#flow.resolved), to);
@@ -265,7 +273,7 @@ export class GivenValues {
     if (resolves === undefined) this.#flow.add(to, id);
     else
       this.#give(resolves, to, {
-        op: -1,
+        op,
         to,
         receiver: NOTHING,
         args: [],
@@ -295,5 +303,6 @@ function copiesProperties(call: Call): boolean {
 // How deep what a new container holds lies in what it was made from: no model says so, their names do.
 const assigning = /^(assign|extend|defaults|merge)(In|With|Deep)*$/;
 const flattening = /^(flat|concat|from(Entries|Pairs)|zipObject)/;
+const settling = /^(then|finally|catch)$/;
 const nesting = /^(groupBy|chunk|partition|zip)$/;
 const byKey = /^(from(Entries|Pairs)|(group|key)By|zipObject)/;

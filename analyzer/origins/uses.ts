@@ -37,7 +37,7 @@ export type Use =
       readonly call: CallView;
       readonly result: ValueId;
     }
-  | { readonly kind: 'await'; readonly to: ValueId }
+  | { readonly kind: 'await'; readonly to: ValueId; readonly op?: OpId }
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
   | { readonly kind: 'keep'; readonly from: ValueId }
