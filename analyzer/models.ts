@@ -23,7 +23,7 @@ export interface Shape {
 export type Ref = RefOf & { readonly without?: number };
 
 type RefOf =
-  | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
+  | { readonly kind: 'fresh' | 'data' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
   | {
       readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified';
       readonly index: number;
@@ -389,6 +389,7 @@ function parsePlainRef(text: string): RefOf {
   const [word, number] = [text.replace(/ -?\d+$/, ''), Number(/-?\d+$/.exec(text)?.[0] ?? Number.NaN)];
   switch (word) {
     case 'fresh':
+    case 'data':
     case 'this':
     case 'iterator':
     case 'unknown':

@@ -46,6 +46,12 @@ export class GivenValues {
     switch (ref.kind) {
       case 'fresh':
         return;
+      case 'data': {
+        const token = this.#flow.madeAt(view.op, 'Object');
+        this.#flow.add(this.#flow.property(token, ANY_PROPERTY), token);
+        this.#flow.add(to, token);
+        return;
+      }
       case 'this':
         return this.#flow.edge(view.receiver, to);
       case 'unknown':
@@ -136,7 +142,7 @@ export class GivenValues {
     if (isListed) this.#flow.edge(from, into);
     if (flattening.test(name)) this.#flow.edge(this.#flow.contents(into, view.op), into);
     if (nesting.test(name)) {
-      const group = this.#flow.madeAt(view.op, 'Array');
+      const group = this.#flow.madeAt(view.op, name === 'allSettled' ? 'Object' : 'Array');
       this.#flow.edge(into, this.#flow.property(group, ANY_PROPERTY));
       this.#flow.add(into, group);
     }
@@ -167,6 +173,7 @@ export class GivenValues {
   keep(call: Call, view: CallView): void {
     const name = this.#methodName(view.op);
     if (name === 'defineProperty' && view.spread < 0) return this.#define(view);
+    if (name === 'defineProperties') this.#defineAll(view);
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
@@ -220,6 +227,21 @@ export class GivenValues {
       const getter = { op: -1, to: given, receiver: target, args: [], spread: -1, isNew: false, promisified: false };
       this.#flow.use(value, { kind: 'call', view: getter });
     }
+  }
+
+  /** `Object.defineProperties(o, { x: { value } })`: whatever these are called. */
+  #defineAll(view: CallView): void {
+    const target = view.args[0] ?? NOTHING;
+    const described = this.#facts.newValue();
+    const value = this.#facts.newValue();
+    const getter = this.#facts.newValue();
+    const load = { kind: 'load', receiver: NOTHING, op: -1 } as const;
+    this.#flow.use(view.args[1] ?? NOTHING, { ...load, atom: ANY_PROPERTY, to: described });
+    this.#flow.use(described, { ...load, atom: this.#facts.atom('value'), to: value });
+    this.#flow.use(described, { ...load, atom: this.#facts.atom('get'), to: getter });
+    const call = { op: -1, to: value, receiver: target, args: [], spread: -1, isNew: false, promisified: false };
+    this.#flow.use(getter, { kind: 'call', view: call });
+    this.#flow.use(target, { kind: 'store', atom: ANY_PROPERTY, from: value, op: -1 });
   }
 
   giveResult(call: Call, view: CallView): void {
@@ -304,5 +326,5 @@ function copiesProperties(call: Call): boolean {
 const assigning = /^(assign|extend|defaults|merge)(In|With|Deep)*$/;
 const flattening = /^(flat|concat|from(Entries|Pairs)|zipObject)/;
 const settling = /^(then|finally|catch)$/;
-const nesting = /^(groupBy|chunk|partition|zip)$/;
+const nesting = /^(groupBy|chunk|partition|zip|allSettled)$/;
 const byKey = /^(from(Entries|Pairs)|(group|key)By|zipObject)/;
