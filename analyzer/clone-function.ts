@@ -108,7 +108,7 @@ function markFactory(facts: Facts, fn: FunctionFact, flag: number): void {
   if (isPlain && fn.parent !== -1 && !hasRests(facts, fn)) fn.flags |= flag;
 }
 
-/** The rests of async functions are parts of the program, of which there should not be several. */
+/** The rests of async functions are parts of the program, of which there are as many as it has copies. */
 function hasRests(facts: Facts, fn: FunctionFact): boolean {
   for (let inner = fn.id; inner < fn.functionEnd; inner++) if (facts.fn(inner).cuts.length > 0) return true;
   return false;
@@ -116,7 +116,6 @@ function hasRests(facts: Facts, fn: FunctionFact): boolean {
 
 /** What the function is given it may change, itself or by handing it on. */
 export function mayChangeGiven(facts: Facts, fn: FunctionFact): boolean {
-  if (hasRests(facts, fn)) return false;
   for (let op = fn.opStart; op < fn.opEnd; op++) {
     const kind = facts.kind.get(op);
     if (kind === Op.store && facts.d.get(op) !== 1) return true;
@@ -165,9 +164,8 @@ function markOwner(facts: Facts, variable: ValueId): void {
 
 /** A method that gets a copy for each instance. What the language calls by itself has no receiver in sight. */
 export function isToldApart(facts: Facts, fn: FunctionFact): boolean {
-  const isPlain = (fn.flags & (FunctionFlag.arrow | FunctionFlag.generator | FunctionFlag.async)) === 0;
+  const isPlain = (fn.flags & (FunctionFlag.arrow | FunctionFlag.generator)) === 0;
   if (!isPlain || isCalledByLanguage(fn.name)) return false;
-  if (hasRests(facts, fn)) return false;
   for (let inner = fn.id; inner < fn.functionEnd; inner++)
     if ((facts.fn(inner).flags & FunctionFlag.usesThis) !== 0) return true;
   return false;

@@ -23,14 +23,15 @@ export interface Shape {
 export type Ref = RefOf & { readonly without?: number };
 
 type RefOf =
-  | { readonly kind: 'fresh' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
+  | { readonly kind: 'fresh' | 'data' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
   | {
       readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified';
       readonly index: number;
     }
-  | { readonly kind: 'type'; readonly name: string };
+  | { readonly kind: 'type' | 'listOf'; readonly name: string };
 
 const deepest = 4;
+const LIST_OF = 'list of ';
 
 export class Models {
   readonly #packages = new Map<string, PackageModel>();
@@ -388,6 +389,7 @@ function parsePlainRef(text: string): RefOf {
   const [word, number] = [text.replace(/ -?\d+$/, ''), Number(/-?\d+$/.exec(text)?.[0] ?? Number.NaN)];
   switch (word) {
     case 'fresh':
+    case 'data':
     case 'this':
     case 'iterator':
     case 'unknown':
@@ -405,7 +407,9 @@ function parsePlainRef(text: string): RefOf {
     case 'promisified argument':
       return { kind: 'promisified', index: number };
     default:
-      return { kind: 'type', name: text };
+      return text.startsWith(LIST_OF)
+        ? { kind: 'listOf', name: text.slice(LIST_OF.length) }
+        : { kind: 'type', name: text };
   }
 }
 

@@ -197,7 +197,7 @@ class Solver {
       case 'throw':
         return this.#outsideCalls.throw(token, use.op);
       case 'await':
-        return this.#givenValues.await(token, use.to);
+        return this.#givenValues.await(token, use.to, use.op ?? -1);
       case 'bind':
         return this.#givenValues.bind(token, use);
       case 'call':
@@ -227,7 +227,7 @@ class Solver {
       case Op.store:
         return this.#properties.store(token, facts.c.get(code), facts.b.get(code));
       case Op.await:
-        return this.#givenValues.await(token, facts.b.get(code));
+        return this.#givenValues.await(token, facts.b.get(code), code);
       case Op.copyProperties:
         return this.#properties.copyProperties(token, facts.b.get(code));
       case Op.method:

@@ -36,7 +36,9 @@ export type LiveValue =
   | { readonly kind: 'function'; readonly at: Place }
   | { readonly kind: 'instance'; readonly of: Place }
   /** An object that is of no class, known by a function in it. */
-  | { readonly kind: 'object'; readonly name: string; readonly at: Place };
+  | { readonly kind: 'object'; readonly name: string; readonly at: Place }
+  /** One that the language made: an object, list, Map or Set of no class of the program. */
+  | { readonly kind: 'plain' };
 
 /** What `fluxion run` adds to link.json. */
 export interface Lift {

@@ -192,7 +192,8 @@ const SEARCH_PARAMS: Members = {
 };
 
 const BODY: Members = {
-  ...promising('arrayBuffer blob bytes formData json text', { mutates: ['this'] }),
+  ...promising('arrayBuffer blob bytes formData text', { mutates: ['this'] }),
+  ...promising('json', { mutates: ['this'], returns: 'data' }),
   ...values('body'),
   ...constants('bodyUsed'),
 };

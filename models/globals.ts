@@ -113,7 +113,8 @@ const PRIMITIVES: Members = {
   },
   ...constants('NaN Infinity undefined'),
   ...pure(`parseInt parseFloat isNaN isFinite encodeURI encodeURIComponent decodeURI decodeURIComponent escape unescape
-    atob btoa structuredClone`),
+    atob btoa`),
+  ...pure('structuredClone', 'data'),
 };
 
 const ERRORS: Members = each(
@@ -207,7 +208,7 @@ export const globals: { readonly [name: string]: Member } = {
   Intl: INTL,
   JSON: {
     members: {
-      parse: { call: { ruptures: [sync(1, ['fresh', 'fresh'])], returns: 'fresh' } },
+      parse: { call: { ruptures: [sync(1, ['fresh', 'fresh'])], returns: 'data' } },
       stringify: { call: { ruptures: [sync(1, ['fresh', 'contents 0'])], returns: 'fresh' } },
     },
   },

@@ -22,8 +22,10 @@ export type OutsideEffect = 'files' | 'network' | 'output' | 'process' | 'timer'
  *  (`express.Response`, `events.EventEmitter`, `Promise`), or one of the short words. */
 export type ValueRef =
   | string
-  /** a new value that shares nothing with what was given */
+  /** a new value that shares nothing with what was given, and in which nothing is that could be asked for twice */
   | 'fresh'
+  /** new plain data: whatever is in it is taken for the whole of it (`JSON.parse(text)`) */
+  | 'data'
   /** the receiver itself */
   | 'this'
   /** something that the receiver holds (`map.get(k)`) */
@@ -52,6 +54,8 @@ export type ValueRef =
   | `${string} without ${number}`
   /** one of these, or some of these in one container: `this | result 0` */
   | `${string} | ${string}`
+  /** a new array of values of that type: `list of mongoose.Document` */
+  | `list of ${string}`
   /** nothing is known of it */
   | 'unknown';
 

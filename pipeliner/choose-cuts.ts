@@ -23,6 +23,7 @@ export function chooseCuts(
 ): ChosenCuts {
   const cuts = new Map<string, Cut>();
   const uncut = new Set<FluxionId>();
+  const copied = findCopied(pipeline, names, folds);
   for (const part of pipeline.parts.list) {
     for (const stream of part.streams) {
       const elsewhere = stream.to.filter(
@@ -32,7 +33,9 @@ export function chooseCuts(
       const mayLeave =
         stream.type === 'post' && messages.stuckIn(stream) === null && !mayBeCalledInPlace(pipeline, stream);
       const isCuttable = mayLeave && !pipeline.facts.isOfPackage(stream.owner);
-      const found = isCuttable ? cutsOf(pipeline, part, stream, placed, messages, names) : [];
+      const found = (isCuttable ? cutsOf(pipeline, part, stream, placed, messages, names) : []).filter(
+        ({ module, start }) => !copied.has(`${module} ${start}`),
+      );
       for (const cut of found) cuts.set(`${cut.dest} ${cut.start}`, cut);
       for (const to of elsewhere) {
         const dest = names.get(to) as string;
@@ -42,6 +45,27 @@ export function chooseCuts(
   }
   const inOrder = (a: Cut, b: Cut) => (a.module === b.module ? a.start - b.start : a.module < b.module ? -1 : 1);
   return { cuts: [...cuts.values()].sort(inOrder), uncut: [...uncut].sort() };
+}
+
+/**
+ * Where the code goes on with one fluxion in one copy of a function and with another in the next: what runs there cannot tell which
+ * copy it is, and one of them may be a plain call.
+ */
+function findCopied({ facts, parts }: Pipeline, names: ReadonlyMap<PartId, string>, folds: Folds): ReadonlySet<string> {
+  const dests = new Map<string, string>();
+  const copied = new Set<string>();
+  for (const { streams } of parts.list) {
+    for (const { to, cut, owner } of streams) {
+      for (const id of to) {
+        if (folds.isFolded(id)) continue;
+        const place = `${facts.moduleOf(owner).id} ${cut?.statementEnd ?? (parts.list[id] as Part).fn.start}`;
+        const dest = names.get(id) as string;
+        if ((dests.get(place) ?? dest) !== dest) copied.add(place);
+        dests.set(place, dest);
+      }
+    }
+  }
+  return copied;
 }
 
 /** `errors.map((e) => e.message)`: that it is called later was guessed from a name. What `then` is given is called later. */

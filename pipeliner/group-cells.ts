@@ -98,14 +98,20 @@ function uniteAliases({ pipeline, reach, changed: objects, isApp, cells }: Group
 }
 
 /** Fields of an object, and a variable by which all of it is used, are one piece of state. */
-function uniteFields({ pipeline, cells, fieldOwners }: Grouping, sets: DisjointCells): void {
+function uniteFields({ pipeline, reach, isApp, cells, fieldOwners }: Grouping, sets: DisjointCells): void {
   if (fieldOwners.size === 0) return;
   const owners = new Set(fieldOwners.values());
+  // A field that is bound anew is another one for all who come to the object, however far that lies within what they hold.
+  const changing = new Set<TokenId>();
+  for (const [cell, owner] of fieldOwners) if (cell.isChangedBehindStartUp) changing.add(owner);
   const holders = new Map<TokenId, Cell[]>();
   for (const cell of cells) {
-    if (cell.request !== null || fieldOwners.has(cell) || isAnsweredFor(pipeline, cell)) continue;
+    if (cell.request !== null || isAnsweredFor(pipeline, cell)) continue;
     if (!cell.someTouch(({ part }) => part !== 0)) continue;
-    for (const token of cell.tokens) {
+    const within = changing.size === 0 ? [] : reach.from(cell.tokens, !isApp(cell)).filter((id) => changing.has(id));
+    if (!pipeline.budget.spend(within.length)) return;
+    const held = fieldOwners.has(cell) ? within : [...cell.tokens, ...within];
+    for (const token of new Set(held)) {
       if (!owners.has(token)) continue;
       const list = holders.get(token);
       if (list === undefined) holders.set(token, [cell]);

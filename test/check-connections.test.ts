@@ -51,6 +51,13 @@ const MOVES: readonly Case[] = [
   ...each(MAPPER, ['async (req, res) => { res.json(await User.findAll()); }']),
   ...each(`${LATER} ${CONNECTS}`, [NOTES]),
   ...each(`${MONGO} schema.methods.label = function () { return this.name + '!'; }; ${MODEL}`, [LABEL]),
+  // What a query finds are documents, which have what their schema lends them, however the app waits for it.
+  ...each(`${MONGO} schema.methods.label = function () { return this.name; }; ${MODEL}`, [
+    'async (req, res) => { const list = await M.find().sort({ name: 1 }); list.reverse(); res.json(list.map((one) => one.label())); }',
+    '(req, res, next) => { M.find().exec().then((list) => res.json(list.map((one) => one.label()))).catch(next); }',
+    '(req, res, next) => { M.findOne().then((one) => res.json(one.label())).catch(next); }',
+    '(req, res, next) => { Promise.all([M.find(), M.countDocuments()]).then(([list, all]) => res.json([list.map((one) => one.label()), all])).catch(next); }',
+  ]),
 ];
 
 const STAYS: readonly Case[] = [
@@ -87,6 +94,10 @@ const STAYS: readonly Case[] = [
   ...each(`${LATER.replace('let db', 'let db = { collection: () => null }')} ${CONNECTS}`, [NOTES]),
   // Errors that hold what was refused.
   ...each(MAPPER, ['async (req, res) => { await User.create({}); res.end(); }']),
+  ...each(`let last; const kept = []; ${MONGO} ${MODEL} app.get('/last', (req, res) => res.json([last, kept]));`, [
+    '(req, res) => { M.find().then((list) => { last = list; res.end(); }); }',
+    '(req, res) => { M.findOne().then((one) => { kept.push(one); res.end(); }); }',
+  ]),
 ];
 
 for (const { before, handler } of MOVES)

@@ -5,6 +5,7 @@ import { isRoutersOwn } from '../runtime/http-bridge/routers-own.js';
 import { tempFolder } from './support/temp-folder.js';
 
 const NAME = 'router.tracing.matchedRoute';
+const ERRORS = 'router.tracing.publishedErrors';
 
 // The symbol by which newer routers of Express 5 note on a request where it is.
 
@@ -19,6 +20,8 @@ test("a symbol is the router's own if its file exports it, whatever others are c
   const ofApp: { readonly matchedRoute: symbol } = load('./lib/symbols.js');
   t.true(isRoutersOwn(ofRouter.matchedRoute));
   t.false(isRoutersOwn(ofApp.matchedRoute));
+  t.true(isRoutersOwn(Symbol.for(ERRORS)));
   t.false(isRoutersOwn(Symbol(NAME)));
+  t.false(isRoutersOwn(Symbol(ERRORS)));
   t.false(isRoutersOwn(Symbol('another')));
 });

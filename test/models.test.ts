@@ -48,7 +48,7 @@ function* allMembers(): Generator<readonly [string, Member]> {
 // --------------------------------------------------------------------------------------------- the tables themselves
 
 const WORD =
-  /^(fresh|this|contents|copy|iterator|unknown|argument \d|contents \d|copy (\d|-1)|results? \d|bound argument \d|promisified argument \d)$/;
+  /^(fresh|data|this|contents|copy|iterator|unknown|argument \d|contents \d|copy (\d|-1)|results? \d|bound argument \d|promisified argument \d)$/;
 
 function refsOf(call: Call): readonly ValueRef[] {
   const params = (call.ruptures ?? []).flatMap((rupture) => [
@@ -62,7 +62,7 @@ test('every value that a model names is a short word or a type of some model', (
   const wrong: string[] = [];
   const check = (path: string, ref: ValueRef): void => {
     for (const part of ref.split(' | ')) {
-      const one = part.replace(/ without \d+$/, '');
+      const one = part.replace(/ without \d+$|^list of /g, '');
       if (!WORD.test(one) && !typeOf(one)) wrong.push(`${path}: ${one}`);
     }
   };

@@ -99,6 +99,9 @@ export class LoweringContext {
   /** Class bodies around: `super` and the receiver of field initialisers. */
   readonly superclasses: { readonly value: ValueId; readonly isStatic: boolean }[] = [];
 
+  /** Static blocks and fields around: `this` is the class there. */
+  readonly statics: { readonly within: FunctionFact; readonly self: ValueId }[] = [];
+
   state!: FunctionState;
   moduleValue: ValueId = NOTHING;
   exportsValue: ValueId = NOTHING;

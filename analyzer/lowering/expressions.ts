@@ -43,8 +43,7 @@ export function lowerExpression(context: LoweringContext, node: es.Node, name = 
     case 'AwaitExpression':
       return lowerAwait(context, node);
     case 'ThisExpression':
-      context.state.fact.flags |= FunctionFlag.usesThis;
-      return context.state.fact.receiver;
+      return lowerThis(context);
     case 'TemplateLiteral':
       return lowerTemplate(context, node);
     case 'UnaryExpression':
@@ -108,6 +107,13 @@ function lowerMember(context: LoweringContext, node: es.MemberExpression): Value
   const loaded = context.load(base, name, offset(node));
   if (base !== NOTHING && name === null) noteKey(context, node);
   return loaded;
+}
+
+function lowerThis({ state: { fact }, statics }: LoweringContext): ValueId {
+  const own = statics.at(-1);
+  if (own?.within === fact) return own.self;
+  fact.flags |= FunctionFlag.usesThis;
+  return fact.receiver;
 }
 
 /** `arguments.callee`, the function itself; but of an arrow function's those of the function around it. */
@@ -390,7 +396,12 @@ function lowerYield(context: LoweringContext, node: es.YieldExpression): ValueId
   if (node.delegate) value = context.items(value, offset(node));
   if (value !== NOTHING) context.op(Op.return, value, 0, 0, 0, offset(node));
   // What `next(x)` sends is not followed: it may be anything that is thrown around.
-  return context.facts.thrown;
+  if (!node.delegate) return context.facts.thrown;
+  // What the other one returns, which is among what it gives.
+  const result = context.facts.newValue();
+  context.copy(context.facts.thrown, result, offset(node));
+  context.copy(value, result, offset(node));
+  return result;
 }
 
 function typeOfRegExp(flags: string): string {

@@ -183,14 +183,20 @@ function lowerMembers(context: LoweringContext, node: es.Class, fact: FunctionFa
         lowerMethod(context, member, member.static ? fact.self : prototype);
         break;
       case 'PropertyDefinition':
-        if (member.static) lowerStaticField(context, member, fact);
+        if (member.static) withStatic(context, fact, () => lowerStaticField(context, member, fact));
         break;
       case 'StaticBlock':
-        context.aside(() => lowerStatements(context, member.body));
+        withStatic(context, fact, () => context.aside(() => lowerStatements(context, member.body)));
         break;
     }
     if (home !== undefined && 'static' in member) context.superclasses.pop();
   }
+}
+
+function withStatic(context: LoweringContext, { self }: FunctionFact, body: () => void): void {
+  context.statics.push({ within: context.state.fact, self });
+  body();
+  context.statics.pop();
 }
 
 function lowerMethod(context: LoweringContext, member: es.MethodDefinition, owner: ValueId): void {

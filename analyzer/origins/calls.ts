@@ -219,6 +219,7 @@ export class Calls {
     const isArrow = (fn.flags & FunctionFlag.arrow) !== 0;
     if (view.isNew) this.#construct(id, fn, view);
     else if (!isArrow) this.#receive(fn, view.receiver);
+    if (!view.isNew && (fn.flags & FunctionFlag.classConstructor) !== 0) this.#takeFromSuper(fn, view);
     if (view.promisified) this.#givenValues.addPromise(view.op, view.to, NOTHING);
     else if (!view.isNew) this.#flow.edge(fn.result, view.to);
   }
@@ -323,7 +324,14 @@ export class Calls {
     this.#flow.add(view.to, instance);
     this.#flow.add(fn.receiver, instance);
     this.#properties.giveToImplicit(instance);
-    if ((fn.flags & FunctionFlag.classConstructor) === 0) this.#flow.edge(fn.result, view.to);
+    // `return Store.instance` gives that in its place.
+    this.#flow.edge(fn.result, view.to);
+  }
+
+  /** What `super()` returns is `this` from there on, and what `new` gives. */
+  #takeFromSuper(fn: FunctionFact, { op, receiver }: CallView): void {
+    this.#flow.edge(fn.result, receiver);
+    if (op >= 0) this.#flow.edge(fn.result, this.#facts.fn(this.#facts.owner.get(op)).result);
   }
 
   callback(id: TokenId, use: Extract<Use, { kind: 'callback' }>): void {

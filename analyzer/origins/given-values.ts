@@ -46,6 +46,12 @@ export class GivenValues {
     switch (ref.kind) {
       case 'fresh':
         return;
+      case 'data': {
+        const token = this.#flow.madeAt(view.op, 'Object');
+        this.#flow.add(this.#flow.property(token, ANY_PROPERTY), token);
+        this.#flow.add(to, token);
+        return;
+      }
       case 'this':
         return this.#flow.edge(view.receiver, to);
       case 'unknown':
@@ -54,6 +60,8 @@ export class GivenValues {
         for (const arg of view.args) this.#flow.use(arg, { kind: 'pass', to });
         return;
       case 'contents':
+        // `query.then(fn)`: what it resolves to, as `await` has it.
+        if (settling.test(this.#methodName(view.op))) this.#flow.use(view.receiver, { kind: 'await', to, op: view.op });
         return this.#flow.use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
       case 'copy':
         return this.#container(view.receiver, to, view);
@@ -96,6 +104,12 @@ export class GivenValues {
         });
       case 'type':
         return this.#giveType(ref.name, to, view);
+      case 'listOf': {
+        const token = this.#flow.madeAt(view.op, 'Array');
+        this.#giveType(ref.name, this.#flow.property(token, ANY_PROPERTY), view);
+        this.#flow.add(to, token);
+        return;
+      }
     }
   }
 
@@ -128,7 +142,7 @@ export class GivenValues {
     if (isListed) this.#flow.edge(from, into);
     if (flattening.test(name)) this.#flow.edge(this.#flow.contents(into, view.op), into);
     if (nesting.test(name)) {
-      const group = this.#flow.madeAt(view.op, 'Array');
+      const group = this.#flow.madeAt(view.op, name === 'allSettled' ? 'Object' : 'Array');
       this.#flow.edge(into, this.#flow.property(group, ANY_PROPERTY));
       this.#flow.add(into, group);
     }
@@ -159,6 +173,7 @@ export class GivenValues {
   keep(call: Call, view: CallView): void {
     const name = this.#methodName(view.op);
     if (name === 'defineProperty' && view.spread < 0) return this.#define(view);
+    if (name === 'defineProperties') this.#defineAll(view);
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
@@ -214,6 +229,21 @@ export class GivenValues {
     }
   }
 
+  /** `Object.defineProperties(o, { x: { value } })`: whatever these are called. */
+  #defineAll(view: CallView): void {
+    const target = view.args[0] ?? NOTHING;
+    const described = this.#facts.newValue();
+    const value = this.#facts.newValue();
+    const getter = this.#facts.newValue();
+    const load = { kind: 'load', receiver: NOTHING, op: -1 } as const;
+    this.#flow.use(view.args[1] ?? NOTHING, { ...load, atom: ANY_PROPERTY, to: described });
+    this.#flow.use(described, { ...load, atom: this.#facts.atom('value'), to: value });
+    this.#flow.use(described, { ...load, atom: this.#facts.atom('get'), to: getter });
+    const call = { op: -1, to: value, receiver: target, args: [], spread: -1, isNew: false, promisified: false };
+    this.#flow.use(getter, { kind: 'call', view: call });
+    this.#flow.use(target, { kind: 'store', atom: ANY_PROPERTY, from: value, op: -1 });
+  }
+
   giveResult(call: Call, view: CallView): void {
     if (view.to === NOTHING) return;
     if (registersNothing(call, view.args.length)) {
@@ -240,7 +270,7 @@ export class GivenValues {
     const items = this.#facts.newValue();
     const awaited = this.#facts.newValue();
     this.#flow.use(list, { kind: 'load', atom: ANY_PROPERTY, to: items, receiver: NOTHING, op: -1 });
-    this.#flow.use(items, { kind: 'await', to: awaited });
+    this.#flow.use(items, { kind: 'await', to: awaited, op });
     const array = this.#facts.newValue();
     const token = this.#flow.madeAt(op, 'Array');
     this.#flow.edge(awaited, this.#flow.property(token, ANY_PROPERTY));
@@ -250,11 +280,11 @@ export class GivenValues {
 
   addPromise(op: OpId, to: ValueId, resolved: ValueId): void {
     const token = this.#flow.madeAt(op, 'Promise');
-    this.#flow.use(resolved, { kind: 'await', to: this.#flow.property(token, this.#flow.resolved) });
+    this.#flow.use(resolved, { kind: 'await', to: this.#flow.property(token, this.#flow.resolved), op });
     this.#flow.add(to, token);
   }
 
-  await(id: TokenId, to: ValueId): void {
+  await(id: TokenId, to: ValueId, op: OpId): void {
     const token = this.#tokens.get(id);
     if (token.kind === 'object' && token.type === 'Promise')
       return this.#flow.edge(this.#flow.property(id, this.#flow.resolved), to);
@@ -265,7 +295,7 @@ export class GivenValues {
     if (resolves === undefined) this.#flow.add(to, id);
     else
       this.#give(resolves, to, {
-        op: -1,
+        op,
         to,
         receiver: NOTHING,
         args: [],
@@ -295,5 +325,6 @@ function copiesProperties(call: Call): boolean {
 // How deep what a new container holds lies in what it was made from: no model says so, their names do.
 const assigning = /^(assign|extend|defaults|merge)(In|With|Deep)*$/;
 const flattening = /^(flat|concat|from(Entries|Pairs)|zipObject)/;
-const nesting = /^(groupBy|chunk|partition|zip)$/;
+const settling = /^(then|finally|catch)$/;
+const nesting = /^(groupBy|chunk|partition|zip|allSettled)$/;
 const byKey = /^(from(Entries|Pairs)|(group|key)By|zipObject)/;

@@ -42,6 +42,9 @@ export interface LiveCopy {
   readonly index: number;
 }
 
+/** Of what is known by no function in it. */
+const NO_FUNCTION: FunctionId = -1;
+
 type Live = Extract<Use, { kind: 'live' }>;
 
 /** By these an object may be of a class without its constructor, or of another one than its constructor says. */
@@ -134,6 +137,7 @@ export class LiveCopies {
 
   #fits(is: LiveValue): Fits | null {
     if (is.kind === 'text') return null;
+    if (is.kind === 'plain') return { of: NO_FUNCTION, as: 'plain' };
     const target = functionAt(this.#facts, is.kind === 'instance' ? is.of : is.at);
     return target === null ? null : { of: target.id, as: is.kind === 'object' ? this.#facts.atom(is.name) : is.kind };
   }
@@ -173,6 +177,8 @@ export class LiveCopies {
       // An object that something else inherits is no literal.
       const isOther = made === undefined ? isLiteral(token) : made !== of;
       if (!isOther) this.#flow.add(to, id);
+    } else if (as === 'plain') {
+      if (made === undefined) this.#flow.add(to, id);
     } else if (made === undefined) {
       const value = this.#flow.property(id, as);
       if (token.type !== 'Object') this.#flow.add(to, id);

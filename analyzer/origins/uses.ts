@@ -37,7 +37,7 @@ export type Use =
       readonly call: CallView;
       readonly result: ValueId;
     }
-  | { readonly kind: 'await'; readonly to: ValueId }
+  | { readonly kind: 'await'; readonly to: ValueId; readonly op?: OpId }
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
   | { readonly kind: 'keep'; readonly from: ValueId }
@@ -53,12 +53,12 @@ export type Use =
   | { readonly kind: 'arrive'; readonly waiting: Waiting }
   | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
   | { readonly kind: 'start'; readonly isDeep: boolean }
-  /** What is there in the running app: the function `of`, an instance of that class, or an object with it under a name. */
+  /** What is there in the running app: the function `of`, an instance of that class, an object with it under a name, or one of no class. */
   | {
       readonly kind: 'live';
       readonly to: ValueId;
       readonly of: FunctionId;
-      readonly as: 'function' | 'instance' | AtomId;
+      readonly as: 'function' | 'instance' | 'plain' | AtomId;
     }
   /** `token` goes to `to` if what it has under the name is that function. */
   | { readonly kind: 'liveHolder'; readonly to: ValueId; readonly of: FunctionId; readonly token: TokenId }

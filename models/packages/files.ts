@@ -32,7 +32,8 @@ function orPromise(member: Member): Member {
 }
 
 const EXTRA = `copy createFile createLink createSymlink emptyDir emptydir ensureDir ensureFile ensureLink ensureSymlink
-  mkdirp mkdirs move outputFile outputJson outputJSON pathExists readJson readJSON remove writeJson writeJSON`;
+  mkdirp mkdirs move outputFile outputJson outputJSON pathExists remove writeJson writeJSON`;
+const READ = 'readJson readJSON';
 
 export const fsExtra = {
   name: 'fs-extra',
@@ -41,6 +42,8 @@ export const fsExtra = {
       ...promised,
       ...callbackOrPromise(EXTRA, { does }),
       ...calls(EXTRA.replace(/(\s+|$)/g, 'Sync$1'), { does }),
+      ...callbackOrPromise(READ, { does, returns: 'data' }, ['fresh', 'data']),
+      ...calls('readJsonSync readJSONSync', { does, returns: 'data' }),
     },
   },
 } satisfies PackageModel;

@@ -39,9 +39,10 @@ import {
 import { agenda, bull, bullmq, cron, nodeCron, nodeSchedule } from './jobs.js';
 import { koa, koaRouter, koaRouterScoped } from './koa.js';
 import { lodash, underscore } from './lodash.js';
-import { bunyan, debug, dotenv, pino, promClient, winston } from './logging.js';
+import { bunyan, config, debug, dotenv, pino, promClient, winston } from './logging.js';
 import { knex, sequelize } from './mappers.js';
 import { markupModels } from './markup.js';
+import { mcpServer, mcpTransport } from './mcp.js';
 import { middlewares } from './middleware.js';
 import { mongodb, mongoose } from './mongo.js';
 import { numberModels } from './numbers.js';
@@ -59,6 +60,7 @@ import { ejs, handlebars, markdownIt, marked, mustache, nunjucks, pug } from './
 import { textModels } from './text.js';
 import {
   ajv,
+  ajvPlugins,
   celebrate,
   expressJoiValidation,
   expressValidator,
@@ -139,9 +141,12 @@ export const packageModels: readonly PackageModel[] = [
   debug,
   promClient,
   dotenv,
+  config,
   sequelize,
   knex,
   ...middlewares,
+  mcpServer,
+  mcpTransport,
   mongodb,
   mongoose,
   bluebird,
@@ -177,6 +182,7 @@ export const packageModels: readonly PackageModel[] = [
   ...zodPaths,
   yup,
   ajv,
+  ...ajvPlugins,
   validator,
   celebrate,
   expressJoiValidation,

@@ -187,3 +187,15 @@ export const dotenv = {
     },
   },
 } satisfies PackageModel;
+
+/** Read from files at start-up; whoever asks for the first time makes all of it read-only. */
+export const config = {
+  name: 'config',
+  module: { is: 'config.Config' },
+  types: {
+    Config: {
+      holdsData: true,
+      members: { ...pure('get', 'contents'), ...pure('has'), ...values('util') },
+    },
+  },
+} satisfies PackageModel;

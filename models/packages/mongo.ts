@@ -182,10 +182,17 @@ export const mongoose = {
     Query: QUERY,
     ListQuery: {
       ...QUERY,
-      resolves: 'Array',
+      resolves: 'list of mongoose.Document',
       members: {
         ...QUERY.members,
-        exec: { call: { ruptures: [post('last', ['fresh', 'Array'])], promise: true, returns: 'Array', does } },
+        exec: {
+          call: {
+            ruptures: [post('last', ['fresh', 'list of mongoose.Document'])],
+            promise: true,
+            returns: 'list of mongoose.Document',
+            does,
+          },
+        },
         ...chained('match group project unwind lookup addFields'),
         ...each(ONE, { call: query('mongoose.Query') }),
       },

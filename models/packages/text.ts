@@ -103,12 +103,13 @@ const parsers: readonly PackageModel[] = [
     members: calls('sort rsort', { mutates: [0], returns: 'argument 0' }),
     others: fresh,
   }),
-  one('js-yaml', { members: pure('load loadAll dump safeLoad safeDump') }),
+  one('js-yaml', { members: { ...pure('load loadAll safeLoad safeLoadAll', 'data'), ...pure('dump safeDump') } }),
   {
     name: 'yaml',
     module: withDefault({
       members: {
-        ...pure('parse stringify'),
+        ...pure('parse', 'data'),
+        ...pure('stringify'),
         ...each('parseDocument', { call: { returns: 'yaml.Document' } }),
         ...each('Document', { construct: { returns: 'yaml.Document', keeps: [-1] } }),
       },

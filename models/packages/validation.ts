@@ -6,6 +6,7 @@ import {
   configures,
   constants,
   each,
+  listed,
   promising,
   pure,
   values,
@@ -138,6 +139,12 @@ export const ajv = {
     },
   },
 } satisfies PackageModel;
+
+/** Each adds formats or keywords to the one that it is given, and gives that back. */
+export const ajvPlugins: readonly PackageModel[] = listed('ajv-formats ajv-keywords ajv-errors').map((name) => ({
+  name,
+  module: withDefault({ call: { returns: 'argument 0', mutates: [0], keeps: [1] } }),
+}));
 
 export const validator = {
   name: 'validator',

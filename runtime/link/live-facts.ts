@@ -142,6 +142,8 @@ export function placeOf({ module, line, column }: Pick<LinkFluxion, 'module' | '
   return { module, line, column };
 }
 
+const PLAIN: ReadonlySet<unknown> = new Set<unknown>([Array.prototype, Map.prototype, Set.prototype]);
+
 /** Says what a value is in terms of the source. */
 class Describer {
   readonly #finder: FluxionFinder;
@@ -173,7 +175,9 @@ class Describer {
     }
     if (typeof value !== 'object' || value === null) return null;
     const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype === Object.prototype || prototype === null) return this.#describeObject(value);
+    if (prototype === Object.prototype) return this.#describeObject(value) ?? { kind: 'plain' };
+    if (prototype === null) return this.#describeObject(value);
+    if (PLAIN.has(prototype)) return { kind: 'plain' };
     const maker = makerOf(value);
     const of = maker === null ? null : this.#writtenAt(maker);
     return of === null ? null : { kind: 'instance', of };
