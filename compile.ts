@@ -32,6 +32,19 @@ export interface CompileOptions {
   readonly given?: ReadonlyMap<string, string>;
   /** What the running app says of itself. */
   readonly live?: LiveFacts;
+  /** Throws `NothingProven` where all of the program would stay home, be it as it may: to find out how it is costs most. */
+  readonly needsProof?: boolean;
+}
+
+/** The program is more than can be told apart. */
+export class NothingProven extends Error {
+  constructor(
+    readonly files: readonly string[],
+    /** Whose lists of files had a say, and files for whose being there it was looked. */
+    readonly folders: readonly string[],
+  ) {
+    super('nothing could be proven of the program');
+  }
 }
 
 export interface Compilation {
@@ -60,7 +73,11 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
   const installed = findInstalled(graph.asked, entry);
   const models = new Models({ packages, globals, byMethodName, isInstalled: installed.has });
-  const first = decide(graph, models, { withCode, live });
+  const first = decide(graph, models, { withCode, live, needsProof: options.needsProof ?? false });
+  if (first === null) {
+    const files = graph.facts.modules.map(({ file }) => file);
+    throw new NothingProven(files, [...graph.folders, ...installed.places]);
+  }
   // No more than this is kept of the first graph while there is a second.
   const { asked, folders } = graph;
   const second = decideWithPackages(sources, first.wanted, models, { withCode, live });
@@ -89,7 +106,7 @@ function decideWithPackages(
   sources: LoadOptions,
   wanted: ReadonlySet<string>,
   models: Models,
-  { withCode, live }: DecideOptions,
+  { withCode, live }: Omit<DecideOptions, 'needsProof'>,
 ): DecidedWithPackages {
   const unread = new Map<string, string>();
   const isUnknown = (name: string): boolean => !models.isModelled(name);
@@ -116,6 +133,7 @@ function decideWithPackages(
 interface DecideOptions {
   readonly withCode: boolean;
   readonly live: LiveFacts | null;
+  readonly needsProof: boolean;
 }
 
 interface Decided {
@@ -150,11 +168,11 @@ function liveInput(graph: ModuleGraph, models: Models, live: LiveFacts | null): 
 }
 
 /** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */
-function decide(graph: ModuleGraph, models: Models, { withCode, live }: DecideOptions): Decided {
+function decide(graph: ModuleGraph, models: Models, { withCode, live, needsProof }: DecideOptions): Decided | null {
   const input = liveInput(graph, models, live);
   const loaded = graph.facts.mark();
   const attempt = (precision: Precision): Decided | null => {
-    const pipeline = analyze(graph, models, precision, input);
+    const pipeline = analyze(graph, models, precision, input, needsProof);
     const draft = pipeline === null ? null : draftProgram(pipeline, withCode);
     if (pipeline === null || draft === null) return null;
     return { draft, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };
@@ -163,6 +181,6 @@ function decide(graph: ModuleGraph, models: Models, { withCode, live }: DecideOp
   if (precise !== null) return precise;
   graph.facts.restore(loaded);
   const coarse = attempt('wrappers');
-  invariant(coarse !== null, 'the second analysis has a result whatever it costs');
+  invariant(coarse !== null || needsProof, 'the second analysis has a result whatever it costs');
   return coarse;
 }

@@ -43,18 +43,23 @@ const mostForPackages = 1_500_000;
  * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
  * a result, though one in which nothing may be proven.
  * `live`: what the running app said of itself, if it was asked.
+ * `needsProof`: null with 'wrappers' too, where nothing may be proven.
  */
 export function analyze(
   graph: ModuleGraph,
   models: Models,
   precision: Precision,
   live: LiveInput | null,
+  needsProof = false,
 ): Pipeline | null {
   const { facts } = graph;
   const source = new SourceText(facts);
   const work = leastWork + workForOp * facts.kind.length;
   // Without packages there is a result already; more of one is not worth any time.
-  const budget = new Budget(facts.hasPackages ? Math.min(work, mostForPackages) : work, precision === 'calls');
+  const budget = new Budget(
+    facts.hasPackages ? Math.min(work, mostForPackages) : work,
+    precision === 'calls' || needsProof,
+  );
   const origins = traceOrigins(graph, models, budget, precision, live);
   if (budget.isGivenUp) return null;
   const ruptures = findRupturePoints(facts, origins, models, source);

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Compilation } from '../compile.js';
+import type { Compilation, CompileOptions } from '../compile.js';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { badValue } from '../diagnostics/catalogue.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Lift, LiveFacts } from '../flx/live-facts.js';
 import type { FluxionProgram } from '../flx/program.js';
+import type { StartManifest } from '../flx/run-manifest.js';
 import type { Command, EmitForm } from './arguments.js';
 import { helpText } from './help.js';
 import { ownManifest } from './own-files.js';
@@ -133,7 +134,27 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
     cache.write(folder, { files, hashes: new Map(), others, begun });
     return { pieces: [], diagnostics };
   }
-  const { program, diagnostics, folders } = await compileEntry(command, cwd, false, live);
+  const { NothingProven } = await import('../compile.js');
+  const compiled = await compileEntry(command, cwd, false, live === null ? { needsProof: true } : { live }).catch(
+    (error: unknown) => {
+      if (error instanceof NothingProven) return error;
+      throw error;
+    },
+  );
+  if (compiled instanceof NothingProven) {
+    // Until a file changes it is run as it is, without being compiled again.
+    const { files, folders } = compiled;
+    const others = [...files, ...(await otherInputs(command, cwd, files)), ...folders];
+    const nothing: StartManifest = { version: 1, entry: '', movable: false, modules: [] };
+    cache.write(folder, {
+      files: new Map([['start.json', JSON.stringify(nothing)]]),
+      hashes: new Map(),
+      others,
+      begun,
+    });
+    return { pieces: [], diagnostics: [] };
+  }
+  const { program, diagnostics, folders } = compiled;
   const { createHash } = await import('node:crypto');
   const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
   const hashes = new Map([...program.sources, ...program.packages].map(({ file, text }) => [file, hashOf(text)]));
@@ -170,11 +191,11 @@ async function compileEntry(
   command: { entry: string; config: string | null },
   cwd: string,
   code: boolean,
-  live: LiveFacts | null = null,
+  proof: Pick<CompileOptions, 'live' | 'needsProof'> = {},
 ): Promise<Compilation> {
   const { compile } = await import('../compile.js');
   const { entry, config } = command;
-  const options = { entry, cwd, code, ...(live === null ? {} : { live }) };
+  const options = { entry, cwd, code, ...proof };
   const compiled = await compile(config === null ? options : { ...options, config });
   const [first, ...others] = compiled.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   if (first !== undefined) throw new BadInput(first, ...others);

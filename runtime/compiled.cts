@@ -86,10 +86,11 @@ function version(compiler: string): string {
 
 /** An app that needs more of the processor's time than that to be compiled starts without. */
 const MOST_CPU_MS = 20_000;
-/** Nor does it wait for longer, where others have the processor; the next start may have more luck. */
+/** Nor does it wait for longer, where others have the processor; a start some time later may have more luck. */
 const LONGEST_MS = 45_000;
 /** Then it is not tried again for a while: waiting at each start would be worse. */
 const QUIET_MS = 60 * 60 * 1000;
+const QUIET_WHEN_LATE_MS = 10 * 60 * 1000;
 
 const BAD_CONFIGURATION = 2;
 const APP_IS_WRONG = 3;
@@ -117,20 +118,23 @@ function compile(source: Source, keyFolder: string, options: RunOptions, compile
   say('debug', `the compiler said:\n${stderr}`, options.logLevel);
   if (status === APP_IS_WRONG) return `it cannot be compiled; "fluxion compile ${source.file}" says why`;
   const late = error !== undefined && 'code' in error && error.code === 'ETIMEDOUT';
-  if (late) return `compiling took longer than ${LONGEST_MS / 1000} s`;
+  if (late) {
+    if (source.kind === 'entry') keepFailure(source, folder, begun, QUIET_WHEN_LATE_MS);
+    return `compiling took longer than ${LONGEST_MS / 1000} s`;
+  }
   const why =
     status === TOOK_TOO_LONG
       ? `compiling took more than ${MOST_CPU_MS / 1000} s of the processor's time`
       : `the compiler ended with ${signal ?? status}`;
-  if (source.kind === 'entry') keepFailure(source, folder, begun);
+  if (source.kind === 'entry') keepFailure(source, folder, begun, QUIET_MS);
   return why;
 }
 
-function keepFailure({ file }: Source, folder: string, begun: number): void {
+function keepFailure({ file }: Source, folder: string, begun: number, quietMs: number): void {
   try {
     const nothing: StartManifest = { version: 1, entry: '', movable: false, modules: [] };
     const files = new Map([['start.json', JSON.stringify(nothing)]]);
-    cache.write(folder, { files, hashes: new Map(), others: [file], begun, until: begun + QUIET_MS });
+    cache.write(folder, { files, hashes: new Map(), others: [file], begun, until: Date.now() + quietMs });
   } catch {
     // It is only tried again.
   }

@@ -19,6 +19,7 @@ import {
 } from './http-bridge/index.js';
 import { isAskedFor } from './http-bridge/promised.js';
 import { recorders } from './http-bridge/record-response.js';
+import { callResumed } from './http-bridge/stack.js';
 import { hasStack, isRoute, type Slot } from './link/routers.js';
 import type { Log } from './log.js';
 import { foundHooksIn } from './loopback-hooks.js';
@@ -109,7 +110,7 @@ class LoopbackCall {
       this.#say(error.message);
       return this.#asWritten();
     }
-    const result = exchange.run(this.#fn as Next, this.#call.self, this.#arguments(exchange));
+    const result = exchange.run(this.#fn as Next, this.#call.self, this.#arguments(exchange), this.#below.telling());
     this.#isRunning = false;
     if (this.#isAgain) return this.#asWritten();
     if (this.#threw !== null) throw this.#threw.error;
@@ -231,8 +232,7 @@ class LoopbackCall {
     const { next } = this.#call;
     switch (outcome.kind) {
       case 'next':
-        if (outcome.given) next?.(outcome.arg);
-        else next?.();
+        if (next !== null) callResumed(next, outcome.given ? [outcome.arg] : []);
         return;
       case 'rejected':
         this.#reject?.(outcome.error);
@@ -253,7 +253,7 @@ class LoopbackCall {
   #thrown(error: unknown): void {
     const { next } = this.#call;
     if (this.#isRunning) this.#threw = { error };
-    else if (next !== null) next(error);
+    else if (next !== null) callResumed(next, [error]);
     else throwLater(error);
   }
 

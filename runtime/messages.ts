@@ -100,6 +100,8 @@ export type ToReplica =
       readonly slot: string;
       readonly envelope: Envelope;
       readonly at: number;
+      /** Frames below the handler at home, for traces that are taken there; null where they have been told before. */
+      readonly below: readonly string[] | null;
     }
   /** A fluxion behind a cut is to go on with a message. */
   | (RunMessage & { readonly envelope: Envelope | null })

@@ -43,6 +43,8 @@ interface Waiting {
 export class ReplicaRuns {
   readonly #options: ReplicaRunsOptions;
   readonly #open = new Map<RunId, Open>();
+  /** What traces show below the handlers, by their slots. */
+  readonly #below = new Map<string, readonly string[]>();
   /** Of everything that was ever part of an exchange, which: a continuation may come long after its exchange was closed here. */
   readonly #parts = new WeakMap<object, ReplicaExchange>();
   readonly #waiting = new Map<RunId, Waiting>();
@@ -118,15 +120,16 @@ export class ReplicaRuns {
 
   // --- what is sent here ------------------------------------------------------------------------------------------------
 
-  #dispatch({ run, slot, envelope, at }: Extract<ToReplica, { kind: 'dispatch' }>): void {
+  #dispatch({ run, slot, envelope, at, below }: Extract<ToReplica, { kind: 'dispatch' }>): void {
     this.#count();
+    if (below !== null) this.#below.set(slot, below);
     const handler = this.#options.handlers.get(slot);
     const exchange = this.#begin(run, envelope, at);
     if (exchange === null) return;
     if (handler === undefined) throw new Error(`the handler ${slot} is not known here`);
     const { req, res, next } = exchange;
     const args = callArgs([req, res, next], envelope.args === null ? undefined : exchange.args);
-    this.#within(run, () => exchange.run(handler as Code, undefined, args));
+    this.#within(run, () => exchange.run(handler as Code, undefined, args, this.#below.get(slot)));
   }
 
   #run(message: Extract<ToReplica, { kind: 'run' }>): void {

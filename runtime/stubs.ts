@@ -9,7 +9,7 @@ import { CutRefs } from './cut-refs.js';
 import type { Dispatcher } from './dispatch.js';
 import type { Envelope } from './http-bridge/messages.js';
 import type { Args } from './http-bridge/names.js';
-import { Below } from './http-bridge/stack.js';
+import { Below, callAs } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
 import type { Handler } from './link/routers.js';
 import type { RunId, ToReplica } from './messages.js';
@@ -174,12 +174,18 @@ export class Stubs {
   }
 
   #counter(slot: LinkedSlot, state: FluxionState): Handler {
-    return sameShape(slot.fn, (self, args) => this.here(state, () => Reflect.apply(slot.fn, self, args)));
+    return sameShape(slot.fn, (self, args, stub) => this.#callHere(slot, state, self, args, stub));
+  }
+
+  /** As its router would, for whoever looks at the stack. That costs, so not for each request of a plain server. */
+  #callHere(slot: LinkedSlot, state: FluxionState, self: unknown, args: unknown[], stub: Code): unknown {
+    const isPlain = slot.intercept === null;
+    return this.here(state, () => (isPlain ? Reflect.apply(slot.fn, self, args) : callAs(stub, slot.fn, self, args)));
   }
 
   #handle(slot: LinkedSlot, state: FluxionState, self: unknown, args: unknown[], stub: Code): unknown {
     const [req, res, next] = slot.kind === 'error' ? args.slice(1) : args;
-    const call = (): unknown => this.here(state, () => Reflect.apply(slot.fn, self, args));
+    const call = (): unknown => this.#callHere(slot, state, self, args, stub);
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
     if (isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return call();
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));

@@ -42,7 +42,7 @@ const HEAD = shapeOf<HeadChange>({ statusCode: 0, statusMessage: 0, removed: 0, 
 
 /** Each begins with what tells them apart. */
 const MESSAGES: { readonly [kind: string]: Shape } = {
-  dispatch: shapeOf<Message<ToReplica, 'dispatch'>>({ kind: 0, run: 0, slot: 0, envelope: ENVELOPE, at: 0 }),
+  dispatch: shapeOf<Message<ToReplica, 'dispatch'>>({ kind: 0, run: 0, slot: 0, envelope: ENVELOPE, at: 0, below: 0 }),
   body: shapeOf<Message<ToReplica, 'body'>>({ kind: 0, id: 0, chunks: 0, trailers: 0 }),
   finish: shapeOf<Message<ToReplica, 'finish'>>({ kind: 0, id: 0, response: RESPONSE, isComplete: 0 }),
   steps: shapeOf<Message<ToHome, 'steps'>>({ kind: 0, id: 0, steps: 'steps' }),

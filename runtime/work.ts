@@ -11,7 +11,7 @@ import { type Outcome, runAtHome } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
 import type { Args } from './http-bridge/names.js';
 import { isAskedFor } from './http-bridge/promised.js';
-import type { Below } from './http-bridge/stack.js';
+import { type Below, callResumed } from './http-bridge/stack.js';
 import type { LinkedSlot } from './link/link-home.js';
 import type { ResultMessage, RunId, ToReplica } from './messages.js';
 import type { Replica } from './replicas.js';
@@ -65,6 +65,11 @@ export interface Work {
 
 const SCOPE = 'FluxionWork';
 
+/** Below the handler of a slot, when it was first sent away. */
+const framesBelow = new WeakMap<LinkedSlot, readonly string[]>();
+/** Of which slots a replica has been told that. */
+const toldOf = new WeakMap<Replica, WeakSet<LinkedSlot>>();
+
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -91,8 +96,23 @@ export class HandlerWork implements Work {
     return slots.has(this.slot);
   }
 
-  message({ slots }: Replica, run: RunId, envelope: Envelope): ToReplica {
-    return { kind: 'dispatch', run, slot: slots.get(this.slot) ?? '', envelope, at: sharedClock() };
+  message(replica: Replica, run: RunId, envelope: Envelope): ToReplica {
+    const slot = replica.slots.get(this.slot) ?? '';
+    return { kind: 'dispatch', run, slot, envelope, at: sharedClock(), below: this.#below(replica) };
+  }
+
+  /** Who calls a handler is as good as always the same, and to write it down for each request would cost as much as sending one. */
+  #below(replica: Replica): readonly string[] | null {
+    const { slot } = this;
+    const { below } = this.parts;
+    const frames = framesBelow.get(slot) ?? below.frames;
+    framesBelow.set(slot, frames);
+    below.told = frames;
+    const told = toldOf.get(replica) ?? new WeakSet();
+    toldOf.set(replica, told);
+    if (told.has(slot)) return null;
+    told.add(slot);
+    return frames;
   }
 
   runHere(): void {
@@ -128,7 +148,7 @@ export class HandlerWork implements Work {
 
   /** As the router does with what a handler throws; a plain server has nobody who would. */
   #threw(error: unknown): void {
-    if (this.parts.next !== null) this.parts.next(error);
+    if (this.parts.next !== null) callResumed(this.parts.next, [error]);
     else throwLater(error);
   }
 }
@@ -205,10 +225,8 @@ export function throwLater(error: unknown): void {
 
 /** `next(undefined)` is not `next()` to everybody. */
 function goOn(parts: Parts | null, { arg, given }: Extract<Outcome, { readonly kind: 'next' }>): void {
-  // Not as a method: stack traces say of what a function was called.
   const next = parts?.next;
-  if (given) next?.(arg);
-  else next?.();
+  if (next) callResumed(next, given ? [arg] : []);
 }
 
 function answerLost(res: ServerResponse): void {

@@ -268,6 +268,33 @@ test('the same file name in another folder is another app', async (t) => {
 
 // --- compilers that fail ---------------------------------------------------------------------------------------------
 
+/** What each of many objects has is copied to all others, and called. */
+function tangle(objects: number, methods: number): string {
+  const names = Array.from({ length: objects }, (_, at) => `o${at}`);
+  const body = (at: number): string =>
+    Array.from({ length: methods }, (_, m) => `m${at}_${m}(x) { this.last = x; return x; }`).join(', ');
+  return `${names.map((name, at) => `const ${name} = { ${body(at)} };`).join('\n')}
+const all = [${names.join(', ')}];
+const mix = (to, from) => Object.assign(to, from);
+for (const to of all) for (const from of all) mix(to, from);
+module.exports = (x) => all.reduce((sum, each) => { for (const name in each) sum = each[name](x, sum) ?? sum; return sum; }, 0);
+`;
+}
+
+test('an app of which nothing can be told apart runs as it is, and is not compiled again before it changes', async (t) => {
+  const route = `exports.word = 'tangled';\nexports.get = (req, res) => res.json(require('./tangle')(1));\n`;
+  const app = makeApp(t, { 'route.js': route, 'tangle.js': tangle(60, 120) });
+  await prepare('app.js', app.folder, app.cache);
+  const compiled = app.compiled();
+  t.is(compiled.length, 1);
+  const { stdout, stderr } = app.start({ words: ['--log-level', 'info'] });
+  t.is(stdout, 'tangled false\n');
+  t.regex(stderr, /nothing of it may leave/);
+  t.deepEqual(app.compiled(), compiled);
+  writeFileSync(join(app.folder, 'tangle.js'), `module.exports = (x) => x;\n`);
+  t.notRegex(app.start({ words: ['--log-level', 'info'] }).stderr, /nothing of it may leave/);
+});
+
 test('an app that cannot be compiled runs as it is, and says so if asked', (t) => {
   const app = makeApp(t, {
     'route.js': 'exports.get = () => {}; exports.word = "odd";\ntry { require("./odd"); } catch {}',

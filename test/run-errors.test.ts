@@ -68,6 +68,58 @@ for (const express of ['express', 'express4']) {
   });
 }
 
+const BEHIND = (express: string) => `const express = require('${express}');
+  const app = express();
+  let count = 0;
+  const root = (n) => { let sum = 0; for (let at = 0; at < n; at++) sum += Math.sqrt(at); return sum; };
+  app.use(function first(req, res, next) { req.sum = root(100); next(); });
+  app.use('/second', function second(req, res, next) { req.more = root(50); setImmediate(function later() { next(); }); });
+  app.use('/calls', function calls(req, res, next) { [1].forEach(() => { next(); }); });
+  app.use(function fails(req, res, next) { if (req.query.fails) next(new Error('passed on')); else next(); });
+  app.get(['/throws', '/second/throws', '/calls/throws'], function throws(req, res) { count += 1; throw new Error('thrown'); });
+  app.get('/later', async function later(req, res, next) { count += 1; try { null.x; } catch (error) { await null; next(error); } });
+  app.get('/trace', (req, res) => { count += 1; res.send(new Error('trace').stack); });
+  app.get('/item/:id', (req, res) => { count += 1; res.json(count); });
+  app.get('/caught', function catches(req, res) { try { root(10); null.x; } catch (error) { console.error(error.stack); res.send(error.stack); } });
+  app.get('/caught-later', async function catches(req, res) { try { await null; null.x; } catch (error) { res.send(error.stack); } });
+  app.use(function shows(error, req, res, next) { count += 1; res.status(500).send(error.stack + new Error('shown').stack); });
+  const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+
+for (const express of ['express', 'express4']) {
+  for (const placement of ['eager', 'loopback']) {
+    test(`errors of handlers at home, and of the router, behind one that has been elsewhere: ${express}, ${placement}`, async (t) => {
+      const paths = '/throws /later /trace /item/% /calls/throws /trace?fails=1 /caught /caught-later /caught'.split(
+        ' ',
+      );
+      const answers = async (options: ServeOptions): Promise<readonly [ServedApp, readonly string[]]> => {
+        const app = await ServedApp.serve(t, { 'app.js': BEHIND(express) }, options);
+        const all: string[] = [];
+        for (const path of [...paths, '/second/throws']) {
+          const { status, text } = await app.get(path);
+          // Where a stack ends before V8 ends the trace, what is below it is seen.
+          const [told] = text
+            .replaceAll(app.folder, '…')
+            .replace(/node:events:[\d:]+/g, 'node:events')
+            .split('task_queues');
+          all.push(`${path} ${status} ${told}`);
+        }
+        return [app, all];
+      };
+      const flags = ['--placement', placement, '--threads', '1'];
+      const replicas = placement === 'eager' ? { replicas: 1 } : {};
+      const [, plain] = await answers({ flags: null, env: { NODE_ENV: undefined } });
+      const [app, spread] = await answers({ flags, ...replicas, env: { NODE_ENV: undefined } });
+      t.deepEqual(spread.slice(0, paths.length), plain.slice(0, paths.length));
+      const top = (text = '') => text.split('Error: shown')[0]?.split('later')[0];
+      t.is(top(spread.at(-1)), top(plain.at(-1)));
+      if (placement !== 'eager') return;
+      const report = await app.report();
+      for (const name of ['first', 'catches']) t.true(runsAway(report, name) > 0, name);
+    });
+  }
+}
+
 test('an error that start-up made is one for all requests: whoever changes it stays home', async (t) => {
   const app = await served(
     t,

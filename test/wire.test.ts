@@ -10,6 +10,7 @@ const MESSAGES: readonly (ToHome | ToReplica)[] = [
     run: 1,
     slot: 'server0 0/1',
     at: 1.5,
+    below: ['    at next (router.js:1:2)'],
     envelope: {
       ...{
         id: 1,

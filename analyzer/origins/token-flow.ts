@@ -135,7 +135,7 @@ export class TokenFlow {
   use(value: ValueId, use: Use): void {
     if (value === NOTHING) return;
     this.#uses.add(value, use);
-    for (let index = 0; index < this.held.size(value); index++) this.#apply(use, this.held.at(value, index));
+    for (let index = 0; this.#goesOn(index, value); index++) this.#apply(use, this.held.at(value, index));
   }
 
   /** The solution will not be needed. */
@@ -183,7 +183,8 @@ export class TokenFlow {
   #applyUses(value: ValueId, token: TokenId): void {
     const first = this.#uses.first(value);
     const hasMore = first !== 0 && this.#uses.next(first) !== 0;
-    for (let at = first; at !== 0; at = hasMore ? this.#uses.next(at) : 0) {
+    for (let at = first; at !== 0 && !this.#budget.isGivenUp; at = hasMore ? this.#uses.next(at) : 0) {
+      this.#budget.spend(1);
       const op = this.#uses.op(at);
       if (op === null) this.#apply(this.#uses.use(at), token);
       else this.#applyOp(op, token);
@@ -271,7 +272,14 @@ export class TokenFlow {
   useOp(value: ValueId, code: number): void {
     if (value === NOTHING) return;
     this.#uses.addOp(value, code);
-    for (let index = 0; index < this.held.size(value); index++) this.#applyOp(code, this.held.at(value, index));
+    for (let index = 0; this.#goesOn(index, value); index++) this.#applyOp(code, this.held.at(value, index));
+  }
+
+  /** Objects whose properties are copied to many others, which are copied on, cost most of what there is here. */
+  #goesOn(index: number, value: ValueId): boolean {
+    if (index >= this.held.size(value) || this.#budget.isGivenUp) return false;
+    this.#budget.spend(1);
+    return true;
   }
 }
 

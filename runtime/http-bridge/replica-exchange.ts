@@ -88,6 +88,8 @@ export class ReplicaExchange implements SocketOwner {
   #hasGone: boolean;
   #over = false;
   #failed = false;
+  /** What traces show below the handler. */
+  #below: readonly string[] = [];
 
   constructor(envelope: Envelope, side: ReplicaSide) {
     this.id = envelope.id;
@@ -144,11 +146,12 @@ export class ReplicaExchange implements SocketOwner {
   // --- the handler ----------------------------------------------------------------------------------------------------
 
   /** Home is told how it came out, also of a promise that it gave. */
-  run(handler: Handler, receiver: unknown, args: unknown[]): unknown {
+  run(handler: Handler, receiver: unknown, args: unknown[], below: readonly string[] = []): unknown {
+    this.#below = below;
     const wasGone = this.#hasGone;
     this.#outbox.hold();
     try {
-      const result = callHandler(handler, receiver, args);
+      const result = callHandler(handler, receiver, args, below);
       const isCallers = this.#side.real !== undefined && !types.isPromise(result);
       if (!isCallers && isAskedFor(result, handler, this.req)) this.#await(result);
       else if (this.#side.real === undefined) leaveToThread(result, (error) => this.#rejected(error));
@@ -199,7 +202,7 @@ export class ReplicaExchange implements SocketOwner {
     if (this.#body.isReading) this.fail('req', 'its body is being read here while the chain goes on at home');
     if (this.#body.isHalted) this.#outbox.push({ do: 'unread', taken: this.#body.giveBack() });
     this.#body.tellEnd();
-    const frames = framesOfCall(this.next);
+    const frames = framesOfCall(this.next, this.#below);
     const isInCall = this.#outbox.isHeld;
     this.#handedOn = true;
     this.#settles = true;

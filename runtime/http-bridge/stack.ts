@@ -6,6 +6,9 @@
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
+import { callFrom } from './calls-from.js';
+
+type Fn = (...args: unknown[]) => unknown;
 
 /** Where the runtime is, and where it was written, which is what source maps show. */
 const BUILT = fileURLToPath(new URL('..', import.meta.url));
@@ -25,14 +28,44 @@ export interface Frames {
 let resumed: Frames | null = null;
 
 /** What `go` calls looks as if it were called where the handler was called, or by the handler. */
-export function resumeAbove(below: Frames | null, go: () => void): void {
+export function resumeAbove<Result>(below: Frames | null, go: () => Result): Result {
   const before = resumed;
   resumed = below;
   try {
-    go();
+    return go();
   } finally {
     resumed = before;
   }
+}
+
+/** Calls what takes a chain on, as `resumeAbove` says. It is given its arguments alone: traces say of what a function was called. */
+export function callResumed(next: Fn, args: readonly unknown[]): unknown {
+  const above = resumed;
+  const go = (): unknown => (args.length === 0 ? next() : next(...args));
+  if (above === null) return go();
+  // Its frames are on the stack then.
+  resumed = null;
+  try {
+    const called = callFrom(above.frames, next.bind(undefined, ...args));
+    if (called !== null) return called.result;
+  } finally {
+    resumed = above;
+  }
+  return go();
+}
+
+/** Calls a function that `stub` stands for: traces show what has called that. */
+export function callAs(stub: Fn, fn: (...args: never[]) => unknown, self: unknown, args: readonly unknown[]): unknown {
+  const above = resumed;
+  const { frames } = new Below(stub, self);
+  resumed = null;
+  try {
+    const called = callFrom(frames, fn.bind(self, ...(args as never[])));
+    if (called !== null) return called.result;
+  } finally {
+    resumed = above;
+  }
+  return Reflect.apply(fn, self, args);
 }
 
 /** Frames below the one of `stub`, as text. Taken when a handler is sent away, so it has to be cheap: one capture. */
@@ -41,8 +74,10 @@ export class Below implements Frames {
   readonly #parent = resumed;
   readonly #stub: object;
   readonly #receiver: unknown;
+  /** What stands below the handler in traces that are taken where it runs: these, or others that were there before. */
+  told: readonly string[] = [];
 
-  constructor(stub: (...args: unknown[]) => unknown, receiver?: unknown) {
+  constructor(stub: Fn, receiver?: unknown) {
     this.#stub = stub;
     this.#receiver = receiver;
     Error.captureStackTrace(this.#holder, stub);
@@ -61,6 +96,12 @@ export class Below implements Frames {
     if (key === undefined || place === undefined) return line;
     const isNameless = name === '' || name === '<anonymous>';
     return `    at Object.${isNameless ? key : name === key ? name : `${name} [as ${key}]`} (${place})`;
+  }
+
+  /** For a handler that is called above these. */
+  telling(): readonly string[] {
+    this.told = this.frames;
+    return this.told;
   }
 
   /** With frames of the handler on top. */
@@ -82,10 +123,18 @@ export class Below implements Frames {
   }
 }
 
-const NOTHING: Frames & Pick<Below, 'named'> = { frames: [], named: (line) => line };
+const NOTHING: Frames & Pick<Below, 'named' | 'told'> = { frames: [], named: (line) => line, told: [] };
+
+/** Where frames begin that a handler was told to have below it; the trace may end before they do. */
+function whereTold(frames: readonly string[], told: readonly string[]): number {
+  if (told.length === 0) return -1;
+  return frames.findIndex((_, at) =>
+    frames.slice(at).every((frame, index) => (index < told.length ? frame === told[index] : isOurs(frame))),
+  );
+}
 
 /** Frames of the app above the call of `next`, without what called the handler. */
-export function framesOfCall(next: (...args: unknown[]) => unknown): readonly string[] {
+export function framesOfCall(next: Fn, told: readonly string[]): readonly string[] {
   const limit = Error.stackTraceLimit;
   if (!(limit > 0)) return [];
   const holder: { stack?: string } = {};
@@ -94,8 +143,8 @@ export function framesOfCall(next: (...args: unknown[]) => unknown): readonly st
   Error.captureStackTrace(holder, next);
   Error.stackTraceLimit = limit;
   const lines = String(holder.stack).split('\n').filter(isFrame);
-  const ours = lines.findIndex((line) => isOurs(line));
-  return ours === -1 ? lines : lines.slice(0, ours);
+  const end = [lines.findIndex((line) => isOurs(line)), whereTold(lines, told)].filter((at) => at !== -1);
+  return end.length === 0 ? lines : lines.slice(0, Math.min(...end));
 }
 
 const MOST_OF_CALL = 5;
@@ -106,14 +155,16 @@ export function mendStack(error: unknown, below: Below | undefined, seen = new S
   mendStack(error.cause, below, seen);
   const others: unknown = Reflect.get(error, 'errors');
   if (Array.isArray(others)) for (const other of others) mendStack(other, below, seen);
-  if (typeof error.stack !== 'string' || !isOurs(error.stack)) return;
-  const stack = mended(error.stack.split('\n'), below ?? NOTHING).join('\n');
+  if (typeof error.stack !== 'string') return;
+  const lines = error.stack.split('\n');
+  if (!isOurs(error.stack) && whereTold(lines.filter(isFrame), below?.told ?? []) === -1) return;
+  const stack = mended(lines, below ?? NOTHING).join('\n');
   const found = Object.getOwnPropertyDescriptor(error, 'stack');
   if (found?.writable === true || found?.set !== undefined) error.stack = stack;
 }
 
 function mended(lines: readonly string[], below: typeof NOTHING): readonly string[] {
-  const call = lines.findIndex((line) => isFrame(line) && isOurs(line, `${BRIDGE}call-handler.`));
+  const call = endOfHandler(lines, below.told);
   const own = (call === -1 ? lines : lines.slice(0, call)).filter((line) => !isFrame(line) || !isOurs(line));
   if (call === -1) return withoutResumed(own, lines);
   // The handler's own frame is the last.
@@ -121,6 +172,12 @@ function mended(lines: readonly string[], below: typeof NOTHING): readonly strin
   if (isFrame(own[last] ?? '')) own[last] = below.named(own[last] ?? '');
   const room = Error.stackTraceLimit - own.filter(isFrame).length;
   return [...own, ...below.frames.slice(0, Math.max(room, 0))];
+}
+
+function endOfHandler(lines: readonly string[], told: readonly string[]): number {
+  const head = lines.length - lines.filter(isFrame).length;
+  const at = whereTold(lines.slice(head), told);
+  return at === -1 ? lines.findIndex((line) => isFrame(line) && isOurs(line, `${BRIDGE}call-handler.`)) : head + at;
 }
 
 /** An error of a chain that goes on at home ends in our frames and what called them. */
