@@ -7,8 +7,8 @@
  * another loop it would have to stay at home, too.
  */
 
-import { types } from 'node:util';
-import { CannotTravel, decode, encode } from './codec.js';
+import { isDeepStrictEqual, types } from 'node:util';
+import { CannotTravel, decode, encode, type Refs } from './codec.js';
 import {
   Below,
   HomeExchange,
@@ -83,9 +83,10 @@ class LoopbackCall {
   readonly #stay: (why: string) => void;
   /** This time. */
   readonly #say: (why: string) => void;
-  readonly #things = new Things();
+  readonly #things: Things;
   readonly #below: Below;
   #home: HomeExchange | null = null;
+  #exchange: ReplicaExchange | null = null;
   #isRunning = true;
   #threw: { readonly error: unknown } | null = null;
   /** It could not go on there, and nothing has come of it. */
@@ -98,6 +99,7 @@ class LoopbackCall {
     this.#stay = stay;
     this.#say = say;
     this.#below = new Below(call.stub, call.self);
+    this.#things = new Things(call, (name) => this.#home?.refs.thingOf(name));
   }
 
   run(): unknown {
@@ -123,7 +125,7 @@ class LoopbackCall {
     let exchange: ReplicaExchange | null = null;
     const home = new HomeExchange({
       id: ++calls,
-      ...{ req, res, next, app: this.#things, below: this.#below },
+      ...{ req, res, next, app: this.#things, below: this.#below, isHere: true },
       send: (message) => exchange?.receive(structuredClone(message)),
       settle: (outcome) => this.#settle(outcome),
       closed: () => {},
@@ -148,6 +150,7 @@ class LoopbackCall {
       home.restore();
       throw error;
     }
+    this.#exchange = exchange;
     noteStandIns(exchange, { req, res });
     return exchange;
   }
@@ -231,6 +234,7 @@ class LoopbackCall {
     const { next } = this.#call;
     switch (outcome.kind) {
       case 'next':
+        this.#exchange?.leaveToHome();
         if (outcome.given) next?.(outcome.arg);
         else next?.();
         return;
@@ -268,9 +272,17 @@ class LoopbackCall {
   }
 }
 
-/** What both sides have: Express apps, routers and routes, errors that the program may hold, and what was handed over as it is. */
+/** What both sides have: Express apps, routers and routes, what the program may hold, and what was handed over as it is. */
 class Things {
   readonly #things: unknown[] = [];
+  readonly #call: Call;
+  /** What home has under a name. */
+  readonly #homes: (name: unknown) => unknown;
+
+  constructor(call: Call, homes: (name: unknown) => unknown) {
+    this.#call = call;
+    this.#homes = homes;
+  }
 
   keep(thing: unknown): string {
     const known = this.#things.indexOf(thing);
@@ -284,6 +296,39 @@ class Things {
   /** Its type says object; a value that was kept may be any. */
   thingOf(name: string): object | undefined {
     return this.#things[Number(name)] as object | undefined;
+  }
+
+  /**
+   * The program may look for it in a list, or change it later, and on another loop it would be there by proof: so it goes as it is. What
+   * would arrive is made nevertheless, and takes its place if it is not the same.
+   */
+  hold(thing: object, nameOf: (thing: object) => unknown): string | undefined {
+    const { req } = this.#call;
+    // Routers make these for each request.
+    if (thing === Reflect.get(req, 'params') || thing === Reflect.get(req, 'query')) return undefined;
+    return arrivesWhole(thing, this.#refs(nameOf)) ? this.keep(thing) : undefined;
+  }
+
+  /** What is another object on the other side has no name here. */
+  #refs(nameOf: (thing: object) => unknown): Refs {
+    return {
+      nameOf: (thing) => {
+        const name = nameOf(thing);
+        if (name === undefined || (typeof name === 'string' && name.startsWith(':'))) return name;
+        if (Array.isArray(name) && this.#homes(name) === thing) return name;
+        throw new CannotTravel('value', 'it is another object there');
+      },
+      thingOf: (name) => (Array.isArray(name) ? this.#homes(name) : this.thingOf(String(name).slice(1))),
+    };
+  }
+}
+
+function arrivesWhole(thing: object, refs: Refs): boolean {
+  try {
+    return isDeepStrictEqual(decode(structuredClone(encode(thing, refs)), refs), thing);
+  } catch (error) {
+    if (error instanceof CannotTravel) return false;
+    throw error;
   }
 }
 
