@@ -18,7 +18,7 @@ import {
   runAtHome,
 } from './http-bridge/index.js';
 import { isAskedFor } from './http-bridge/promised.js';
-import { recorders } from './http-bridge/record-response.js';
+import { recorders, renewBoth } from './http-bridge/record-response.js';
 import { hasStack, isRoute, type Slot } from './link/routers.js';
 import type { Log } from './log.js';
 import { foundHooksIn } from './loopback-hooks.js';
@@ -111,6 +111,7 @@ class LoopbackCall {
       this.#say(error.message);
       return this.#asWritten();
     }
+    renewBoth(this.#call.res);
     const result = exchange.run(this.#fn as Next, this.#call.self, this.#arguments(exchange));
     this.#isRunning = false;
     if (this.#isAgain) return this.#asWritten();

@@ -117,7 +117,7 @@ test('what a handler leaves with its request in it acts on the one request that 
     `const app = require('express')();
      class Jar { #res; constructor(req, res) { this.req = req; this.#res = res; } put(name) { this.#res.append('Set-Cookie', name + '=' + this.req.user); } }
      app.use((req, res, next) => { note('maker', req); req.jar = new Jar(req, res); res.locals.status = (code) => res.status(code); next(); req.after = true; });
-     app.use((req, res, next) => { note('listens', req); res.on('finish', () => console.log('finish', req.url, req.user, req.after, res.statusCode, res.getHeader('x-hooked'))); next(); });
+     app.use((req, res, next) => { note('listens', req); res.on('finish', () => console.log('finish', req.url, req.user, req.after, res.statusCode, res.getHeader('x-hooked'), Object.hasOwn(req, 'user'), { ...req }.after)); next(); });
      const attach = (q, r) => { Object.defineProperty(q, 'shout', { get: () => q.user.toUpperCase(), configurable: true }); q.say = (text) => r.append('X-Said', q.user + text); };
      app.use((req, res, next) => { note('helper', req); attach(req, res); next(); });
      const hook = (r) => { const { end } = r; r.end = function (...args) { if (r.req.url !== '/written') this.setHeader('X-Hooked', this.statusCode); return end.apply(this, args); }; };

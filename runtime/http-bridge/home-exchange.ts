@@ -17,6 +17,7 @@ import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } fr
 import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { isSentAtOnce } from './outbox.js';
 import { packExchange } from './pack.js';
+import { renewBoth } from './record-response.js';
 import { type Below, type Frames, mendStack, resumeAbove } from './stack.js';
 
 /** How the handler came out, as far as its caller has to do something about it. */
@@ -290,11 +291,14 @@ export class HomeExchange {
     const goesOn: unknown = Reflect.apply(own(res, 'write') ?? genuine.write, res, args);
     if (!full) return;
     if (goesOn === false && !res.destroyed) res.once('drain', this.#onDrain);
+    // The call that this comes from has still to say that it is enough.
+    else if (this.side.isHere) process.nextTick(this.#onDrain);
     else this.#onDrain();
   }
 
   #end(chunk: Chunk | undefined, encoding: string | undefined, tell: boolean): void {
     const { res } = this.side;
+    if (this.side.isHere) renewBoth(res);
     if (tell) res.once('finish', this.#onFinish);
     const args = chunk === undefined ? [] : [asBuffer(chunk), encoding];
     Reflect.apply(own(res, 'end') ?? genuine.end, res, args);
