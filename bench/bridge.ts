@@ -1,11 +1,12 @@
 /**
  * `npm run bench:bridge [requests]`: what it costs that a request crosses to another loop and back: the processor time of the whole
  * process for each request, with all handlers on a replica (`--placement eager`) against the same handlers at home. Both
- * sides of a ratio are measured in turns, in the same run; processor time says the same on a machine that is busy.
+ * sides of a ratio are measured in turns, in the same run; processor time says the same on a machine that is busy. On Linux also what the
+ * main thread alone spends: however many replicas there are, it can send on no more than it has time for.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +74,13 @@ async function main(): Promise<void> {
         () => home.costOf(each),
       );
       process.stdout.write(`${each.name}\n  across / at home: ${shown(ratio)}\n`);
+      if (!away.tellsMain) continue;
+      const ofMain = await ratioOf(
+        TURNS,
+        () => away.costOf(each, 'main'),
+        () => home.costOf(each, 'main'),
+      );
+      process.stdout.write(`  of the main thread: ${shown(ofMain)}\n`);
     }
   } finally {
     away.end();
@@ -114,15 +122,28 @@ class Served {
     this.#child.kill('SIGKILL');
   }
 
-  async costOf({ path, body, share }: Case): Promise<number> {
+  get tellsMain(): boolean {
+    return existsSync(this.#mainFile);
+  }
+
+  async costOf({ path, body, share }: Case, of: 'all' | 'main' = 'all'): Promise<number> {
     const count = Math.ceil(REQUESTS * share);
     let left = count;
-    const before = await this.#cpu();
+    const cpu = (): number | Promise<number> => (of === 'all' ? this.#cpu() : this.#cpuOfMain());
+    const before = await cpu();
     const client = async (): Promise<void> => {
       while (left-- > 0) await this.#ask(path, body);
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, client));
-    return ((await this.#cpu()) - before) / count;
+    return ((await cpu()) - before) / count;
+  }
+
+  get #mainFile(): string {
+    return `/proc/${this.#child.pid}/task/${this.#child.pid}/schedstat`;
+  }
+
+  #cpuOfMain(): number {
+    return Number(readFileSync(this.#mainFile, 'utf8').split(' ')[0]) / 1_000;
   }
 
   async #cpu(): Promise<number> {

@@ -53,6 +53,9 @@ interface Emitted {
   readonly isOnDisk: boolean;
 }
 
+/** More than there ever are while Node loads its main module. */
+const MOST_FRAMES = 10_000;
+
 const here = fs.realpathSync(__dirname);
 const bottomFrames = readBottomFrames();
 
@@ -397,7 +400,8 @@ function hideFrames(error: Error): void {
 /** What Node itself had on the stack when it began to run its main module. */
 function readBottomFrames(): string[] {
   const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = Number.POSITIVE_INFINITY;
+  // Not without a limit: with --trace-uncaught, Node 26 dies of that.
+  Error.stackTraceLimit = MOST_FRAMES;
   const lines = (new Error().stack ?? '').split('\n');
   Error.stackTraceLimit = limit;
   return lines.slice(lines.findLastIndex((line) => line.includes('[as runMain]')) + 1);

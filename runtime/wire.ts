@@ -54,8 +54,8 @@ const MESSAGES: { readonly [kind: string]: Shape } = {
 
 const STEPS: { readonly [does: string]: Shape } = {
   head: shapeOf<StepOf<'head'>>({ do: 0, head: HEAD }),
-  write: shapeOf<StepOf<'write'>>({ do: 0, chunk: 0, encoding: 0, callback: 0, full: 0 }),
-  end: shapeOf<StepOf<'end'>>({ do: 0, chunk: 0, encoding: 0, tell: 0 }),
+  write: shapeOf<StepOf<'write'>>({ do: 0, chunk: 0, encoding: 0, callback: 0, full: 0, flow: 0 }),
+  end: shapeOf<StepOf<'end'>>({ do: 0, chunk: 0, encoding: 0, tell: 0, joins: 0 }),
   next: shapeOf<StepOf<'next'>>({ do: 0, arg: 0, frames: 0, isInCall: 0, fixes: 0 }),
 };
 

@@ -48,6 +48,12 @@ app.get('/end-socket', (req, res) => { res.write('partial'); setTimeout(() => re
 app.get('/raw', (req, res) => { res.socket.write('HTTP/1.1 200 RAW\\r\\nContent-Length: 3\\r\\n\\r\\nraw'); res.socket.end(); });
 app.get('/assign', (req, res) => { const { socket } = res; res.detachSocket(socket); console.log(res.socket); res.assignSocket(socket); res.end('again'); });
 app.get('/cork', (req, res) => { res.socket.cork(); res.write('1'); res.write('2'); process.nextTick(() => { res.socket.uncork(); res.end('3'); }); });
+app.get('/ticks', async (req, res) => {
+  res.write('a'); res.write('b'); await null; res.write('c'); process.nextTick(() => { res.write('d'); res.write('e'); });
+  await new Promise(setImmediate); res.write('f'); await null; await null; res.write('g'); res.end('h');
+});
+app.get('/turns', (req, res) => { res.write('a'); setImmediate(() => { res.write('b'); setImmediate(() => { res.write('c'); setImmediate(() => res.end('d')); }); }); });
+app.get('/corked', (req, res) => { res.write('0'); res.cork(); res.write('1'); res.write('2'); process.nextTick(() => { res.uncork(); res.write('3'); res.end('4'); }); });
 app.get('/buffers', (req, res) => {
   res.write('x'.repeat(1000));
   res.end(JSON.stringify([res.writableLength >= 0, res.writableHighWaterMark, res.writableNeedDrain, res.writableCorked]));
@@ -127,7 +133,7 @@ const PATHS = [
     '/headers',
     '/end-socket',
   ],
-  ...['/raw', '/assign', '/cork', '/buffers', '/until-close'],
+  ...['/raw', '/assign', '/cork', '/ticks', '/turns', '/corked', '/buffers', '/until-close'],
 ];
 
 for (const [name, flags, replicas] of [

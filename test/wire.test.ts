@@ -45,10 +45,10 @@ const MESSAGES: readonly (ToHome | ToReplica)[] = [
     id: 1,
     steps: [
       { do: 'head', head: { statusCode: 201, statusMessage: 'Made', removed: ['a'], set: ['b', 'c'], flags: 1 } },
-      { do: 'write', chunk: 'text', encoding: undefined, callback: 0, full: false },
+      { do: 'write', chunk: 'text', encoding: undefined, callback: 0, full: false, flow: 'apart' },
       { do: 'flushHeaders' },
       { do: 'next', arg: [{ a: 1 }], frames: ['    at f'], isInCall: true, fixes: null },
-      { do: 'end', chunk: undefined, encoding: undefined, tell: true },
+      { do: 'end', chunk: undefined, encoding: undefined, tell: true, joins: false },
     ],
   },
   { kind: 'pull', id: 1, taken: 5 },

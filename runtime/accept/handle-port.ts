@@ -27,18 +27,22 @@ interface Pipe extends Handle {
   onread: (bytes: ArrayBuffer | undefined) => void;
   open(fd: number): number;
   connect(request: object, file: string): number;
-  writeLatin1String(request: object, text: string, handle?: Handle): number;
+  /** What it gives: a number where all is done, be it in vain; else, without a request, one that it has made. */
+  writeLatin1String(request: Request | null, text: string, handle?: Handle): number | Request;
 }
 
 interface Request {
   handle?: Handle;
-  oncomplete?: (status: number) => void;
+  oncomplete?: ((status: number) => void) | null;
+  /** Of one that Node has made: what it came to before anybody could listen. */
+  writeStatus?: number | null;
 }
 
 interface Classes {
   readonly Pipe: new (kind: number) => Pipe;
   readonly Connecting: new () => Request;
-  readonly Writing: new () => Request;
+  /** Null since Node 26, which makes its requests itself. */
+  readonly Writing: (new () => Request) | null;
 }
 
 /**
@@ -140,12 +144,19 @@ export class HandlePort {
   }
 
   #write(text: string, handle?: Handle): boolean {
-    const request = new this.#writing();
+    const given = this.#writing === null ? null : this.#request(new this.#writing());
+    const request = this.#pipe.writeLatin1String(given, text, handle);
+    if (typeof request === 'number') return request === 0;
+    this.#request(request);
+    return (request.writeStatus ?? 0) === 0;
+  }
+
+  #request(request: Request): Request {
     request.handle = this.#pipe;
     request.oncomplete = (status) => {
       if (status !== 0) this.close();
     };
-    return this.#pipe.writeLatin1String(request, text, handle) === 0;
+    return request;
   }
 
   /** The byte that a descriptor hangs on is the last of what is read with it. */
@@ -191,14 +202,16 @@ function findClasses(): Classes {
   lone.destroy();
   const connecting = requestOf((socket) => void Reflect.apply(connect, socket, [{ path: file }]));
   const writing = requestOf((socket) => void socket.write('x'));
+  if (connecting === null) throw new Error('this version of Node keeps its sockets otherwise');
   return { Pipe: pipe, Connecting: connecting, Writing: writing } as Classes;
 }
 
+/** Null where Node gives the handle none. */
 function requestOf(act: (socket: net.Socket) => void): unknown {
-  let found: unknown = null;
+  let found: unknown;
   const nothing = (): number => 0;
-  const take = (request: object): number => {
-    found = request.constructor;
+  const take = (request: object | null): number => {
+    found = request?.constructor ?? null;
     return 0;
   };
   const asks = { connect: take, writeLatin1String: take, writeUtf8String: take, writeBuffer: take };
@@ -206,6 +219,6 @@ function requestOf(act: (socket: net.Socket) => void): unknown {
   const socket = new Socket({ handle, readable: false, writable: true } as net.SocketConstructorOpts);
   socket.on('error', () => {});
   act(socket);
-  if (typeof found !== 'function') throw new Error('this version of Node keeps its sockets otherwise');
+  if (found !== null && typeof found !== 'function') throw new Error('this version of Node keeps its sockets otherwise');
   return found;
 }

@@ -5,7 +5,9 @@
  * It is loaded before the app. The app does not see it: results, names and stack traces are the originals'. A result is
  * kept under its callee and place of call, so that calls which home makes in between, asynchronously, shift nothing.
  */
+import events = require('node:events');
 import net = require('node:net');
+import process = require('node:process');
 import callSites = require('./call-site.cjs');
 import clockDate = require('./clock-date.cjs');
 import codec = require('./outcome-codec.cjs');
@@ -35,6 +37,8 @@ const MAX_QUICK_CALLS = 5_000;
 const LOADERS: ReadonlySet<string> = new Set(['fs.readFileSync', 'fs.realpathSync', 'fs.statSync']);
 
 const { readKey, isByLoader } = callSites;
+const { errorMonitor } = events;
+const { nextTick } = process;
 
 interface Limits {
   readonly bytes?: number;
@@ -282,10 +286,20 @@ function record(limits: Limits = {}): Recorder {
     patches.wrap(net.Server.prototype, 'listen', () => ({
       apply: function trap(target, self, args): unknown {
         const result = callSites.callHidden(target, self, args);
-        if (self instanceof net.Server) listening.push({ key: site(trap), server: new WeakRef(self) });
+        if (self instanceof net.Server) {
+          listening.push({ key: site(trap), server: new WeakRef(self) });
+          if (!self.listening) hideInNextError(self);
+        }
         return result;
       },
     }));
+  }
+
+  /** Why a server cannot listen is an error that was made within the call, and that it emits when the call has ended. */
+  function hideInNextError(server: events.EventEmitter): void {
+    if (server.listenerCount('newListener') > 0) return;
+    server.once(errorMonitor, callSites.hideOwnFrames);
+    nextTick(() => server.off(errorMonitor, callSites.hideOwnFrames));
   }
 
   function readListens(): Map<string, Encoded[]> {

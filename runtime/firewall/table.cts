@@ -62,7 +62,7 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
     special: 'createReadStream createWriteStream watch watchFile',
     pure:
       'Dirent Stats ReadStream WriteStream FileReadStream FileWriteStream _toUnixTimestamp Dir opendirSync openAsBlob ' +
-      'unwatchFile',
+      'openAsBlobSync unwatchFile',
     'give-up': 'mkdtempDisposableSync Utf8Stream',
   },
   'fs/promises': {
@@ -80,7 +80,7 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
       'createServer isIP isIPv4 isIPv6 Server Socket Stream BlockList SocketAddress _normalizeArgs ' +
       '_setSimultaneousAccepts getDefaultAutoSelectFamily setDefaultAutoSelectFamily ' +
       'getDefaultAutoSelectFamilyAttemptTimeout setDefaultAutoSelectFamilyAttemptTimeout',
-    'give-up': '_createServerHandle BoundSocket',
+    'give-up': '_createServerHandle BoundSocket _TransferredBoundSocket',
   },
   tls: {
     pure:
@@ -135,8 +135,8 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
     compute: 'checkPrime hkdf pbkdf2 scrypt argon2',
     pure:
       'checkPrimeSync createCipheriv createDecipheriv createDiffieHellmanGroup getRandomValues createECDH createHash ' +
-      'createHmac createPrivateKey createPublicKey createSecretKey createSign createVerify diffieHellman getCiphers ' +
-      'getCipherInfo getCurves getDiffieHellman getHashes hkdfSync pbkdf2Sync privateDecrypt privateEncrypt ' +
+      'createHmac createMac createPrivateKey createPublicKey createSecretKey createSign createVerify diffieHellman getCiphers ' +
+      'getCipherInfo getCurves getDiffieHellman getHashes getMacs parsePKCS12 hkdfSync pbkdf2Sync privateDecrypt privateEncrypt ' +
       'publicDecrypt scryptSync argon2Sync timingSafeEqual getFips verify hash Certificate Cipher ' +
       'Cipheriv Decipher Decipheriv DiffieHellman DiffieHellmanGroup ECDH Hash Hmac KeyObject Sign Verify ' +
       'X509Certificate secureHeapUsed createCipher createDecipher decapsulate',
@@ -154,10 +154,12 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
   'timers/promises': { special: 'setTimeout setImmediate setInterval' },
   v8: {
     read: 'getHeapStatistics getHeapSpaceStatistics getHeapCodeStatistics getCppHeapStatistics',
-    effect: 'setFlagsFromString takeCoverage stopCoverage setHeapSnapshotNearHeapLimit writeHeapSnapshot',
+    effect:
+      'setFlagsFromString takeCoverage stopCoverage setHeapSnapshotNearHeapLimit setHeapProfileNearHeapLimit ' +
+      'writeHeapSnapshot',
     pure:
       'cachedDataVersionTag Serializer Deserializer DefaultSerializer DefaultDeserializer deserialize serialize ' +
-      'queryObjects GCProfiler getHeapSnapshot isStringOneByteRepresentation startCpuProfile',
+      'queryObjects GCProfiler getHeapSnapshot isStringOneByteRepresentation startCpuProfile startHeapProfile',
   },
   vm: {
     pure: 'Script createContext createScript runInContext runInNewContext runInThisContext isContext compileFunction measureMemory',
@@ -165,10 +167,13 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
   perf_hooks: {
     pure:
       'Performance PerformanceEntry PerformanceMark PerformanceMeasure PerformanceObserver PerformanceObserverEntryList ' +
-      'PerformanceResourceTiming monitorEventLoopDelay createHistogram timerify',
+      'PerformanceResourceTiming monitorEventLoopDelay createHistogram createSlidingWindowHistogram ' +
+      'importHistogram timerify',
     read: 'eventLoopUtilization',
   },
-  diagnostics_channel: { pure: 'channel hasSubscribers subscribe tracingChannel unsubscribe Channel' },
+  diagnostics_channel: {
+    pure: 'channel hasSubscribers subscribe tracingChannel unsubscribe Channel boundedChannel BoundedChannel',
+  },
   zlib: {
     compute:
       'deflate gzip deflateRaw unzip inflate gunzip inflateRaw brotliCompress brotliDecompress zstdCompress ' +
@@ -178,7 +183,8 @@ const TABLE: { readonly [module: string]: ModuleTable } = {
       'gzipSync deflateRawSync unzipSync inflateSync gunzipSync inflateRawSync brotliCompressSync brotliDecompressSync ' +
       'createDeflate createInflate createDeflateRaw createInflateRaw createGzip createGunzip createUnzip ' +
       'createBrotliCompress createBrotliDecompress ZstdCompress ZstdDecompress zstdCompressSync zstdDecompressSync ' +
-      'createZstdCompress createZstdDecompress',
+      'createZstdCompress createZstdDecompress ZipEntry ZipBuffer getMaxZipContentSize setMaxZipContentSize',
+    'give-up': 'ZipFile createZipArchive createZipArchiveSync zipFiles',
   },
   wasi: { 'give-up': 'WASI' },
   sqlite: { 'give-up': 'DatabaseSync backup', pure: 'StatementSync Session' },

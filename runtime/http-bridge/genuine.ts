@@ -12,6 +12,7 @@ export const genuine = {
   writeHead: response.writeHead,
   write: response.write,
   end: response.end,
+  cork: response.cork,
   uncork: response.uncork,
   flushHeaders: response.flushHeaders,
   addTrailers: response.addTrailers,
@@ -87,6 +88,11 @@ function sampleResponse(req: IncomingMessage): ServerResponse {
 /** Node remembers under it that somebody waits for 'drain'. */
 export const NEED_DRAIN: symbol | undefined = Object.getOwnPropertySymbols(reply).find(
   ({ description }) => description === 'kNeedDrain',
+);
+
+/** Under this is what it keeps back, to send it as one chunk. */
+export const KEPT_BACK: symbol | undefined = Object.getOwnPropertySymbols(reply).find(
+  ({ description }) => description === 'kChunkedBuffer',
 );
 
 /** And under this that all of a response was sent. */

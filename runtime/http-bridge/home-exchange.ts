@@ -13,6 +13,7 @@ import { closings } from './closings.js';
 import { genuine } from './genuine.js';
 import { applyHead, readResponse } from './headers.js';
 import { HomeBody } from './home-body.js';
+import { KeptBack } from './kept-back.js';
 import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { isSentAtOnce } from './outbox.js';
@@ -63,6 +64,8 @@ export class HomeExchange {
   /** Of its body; in an earlier message. */
   #wrote = false;
   #wroteBefore = false;
+  /** Null where nothing has been written. */
+  #keptBack: KeptBack | null = null;
   /** Nothing more is sent to the replica. */
   #done = false;
   /** Nothing more is taken from it. */
@@ -217,9 +220,9 @@ export class HomeExchange {
         Reflect.apply(own(res, 'writeHead') ?? genuine.writeHead, res, step.args);
         return;
       case 'write':
-        return this.#write(step.chunk, step.encoding, step.callback, step.full);
+        return this.#write(step);
       case 'end':
-        return this.#end(step.chunk, step.encoding, step.tell);
+        return this.#end(step);
       case 'flushHeaders':
         Reflect.apply(own(res, 'flushHeaders') ?? genuine.flushHeaders, res, []);
         return;
@@ -283,12 +286,17 @@ export class HomeExchange {
     if (changes.reqHeaders !== null) replaceHeaders(this.side.req, changes.reqHeaders);
   }
 
-  #write(chunk: Chunk, encoding: string | undefined, callback: number, full: boolean): void {
+  #write({ chunk, encoding, callback, full, flow }: Extract<Step, { readonly do: 'write' }>): void {
     const { res } = this.side;
     this.#wrote = true;
     const args: unknown[] = [asBuffer(chunk), encoding];
     if (callback !== 0) args.push(this.#callback(callback));
-    const goesOn: unknown = Reflect.apply(own(res, 'write') ?? genuine.write, res, args);
+    const replaced = own(res, 'write');
+    if (replaced === undefined) {
+      this.#keptBack ??= new KeptBack(res);
+      this.#keptBack.divide(flow);
+    }
+    const goesOn: unknown = Reflect.apply(replaced ?? genuine.write, res, args);
     if (!full) return;
     if (goesOn === false && !res.destroyed) res.once('drain', this.#onDrain);
     // The call that this comes from has still to say that it is enough.
@@ -296,9 +304,10 @@ export class HomeExchange {
     else this.#onDrain();
   }
 
-  #end(chunk: Chunk | undefined, encoding: string | undefined, tell: boolean): void {
+  #end({ chunk, encoding, tell, joins }: Extract<Step, { readonly do: 'end' }>): void {
     const { res } = this.side;
     if (this.side.isHere) renewBoth(res);
+    if (!joins) this.#keptBack?.send();
     if (tell) res.once('finish', this.#onFinish);
     const args = chunk === undefined ? [] : [asBuffer(chunk), encoding];
     Reflect.apply(own(res, 'end') ?? genuine.end, res, args);

@@ -4,6 +4,7 @@
  * a whole message in one list.
  */
 import type { Fix } from '../codec.js';
+import type { Flow } from './kept-back.js';
 
 export type ExchangeId = number;
 
@@ -120,12 +121,15 @@ export type Step =
       readonly encoding: string | undefined;
       readonly callback: number;
       readonly full: boolean;
+      readonly flow: Flow;
     }
   | {
       readonly do: 'end';
       readonly chunk: Chunk | undefined;
       readonly encoding: string | undefined;
       readonly tell: boolean;
+      /** What was kept back before goes with it. */
+      readonly joins: boolean;
     }
   | { readonly do: 'flushHeaders' }
   | { readonly do: 'addTrailers'; readonly trailers: unknown }

@@ -6,6 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { genuine } from './genuine.js';
 import { headChange, setResponse } from './headers.js';
+import { isKeptBack } from './kept-back.js';
 import type { Chunk, Envelope, ResponseState } from './messages.js';
 import type { Outbox } from './outbox.js';
 import type { Information, Recorded, Recorder } from './record-response.js';
@@ -78,6 +79,7 @@ export class ResponseSteps implements Recorder {
     if (this.#isQuiet) return Reflect.apply(genuine[method], res, args);
     if (method === 'writeHead') return this.#writeHead(args);
     const wasEnded = res.writableEnded;
+    const wasKept = isKeptBack(res);
     this.#depth++;
     let result: unknown;
     try {
@@ -85,7 +87,7 @@ export class ResponseSteps implements Recorder {
     } finally {
       this.#depth--;
     }
-    if (!wasEnded && this.#depth === 0) this.#pushCall(method, args, result);
+    if (!wasEnded && this.#depth === 0) this.#pushCall(method, args, result, wasKept);
     return result;
   }
 
@@ -114,12 +116,12 @@ export class ResponseSteps implements Recorder {
     this.#before = readAgain(this.#res, this.#before);
   }
 
-  #pushCall(method: Exclude<Recorded, 'writeHead'>, args: unknown[], result: unknown): void {
+  #pushCall(method: Exclude<Recorded, 'writeHead'>, args: unknown[], result: unknown, wasKept: boolean): void {
     switch (method) {
       case 'write':
-        return this.#pushWrite(args, result);
+        return this.#pushWrite(args, result, wasKept);
       case 'end':
-        return this.#pushEnd(args);
+        return this.#pushEnd(args, wasKept);
       case 'uncork':
         // Newer versions of Node write then what they have kept back; home was told of it before.
         return;
@@ -132,22 +134,23 @@ export class ResponseSteps implements Recorder {
     }
   }
 
-  #pushWrite(args: unknown[], result: unknown): void {
+  #pushWrite(args: unknown[], result: unknown, wasKept: boolean): void {
     const chunk = this.#chunkOf(args[0]);
     if (chunk === undefined) return;
     const encoding = typeof args[1] === 'string' ? args[1] : undefined;
     const waits = args.some((arg) => typeof arg === 'function');
     const callback = waits ? this.#keepCallbacks() : 0;
-    this.#outbox.push({ do: 'write', chunk, encoding, callback, full: result === false });
+    const flow = !isKeptBack(this.#res) ? 'apart' : wasKept ? 'joins' : 'begins';
+    this.#outbox.push({ do: 'write', chunk, encoding, callback, full: result === false, flow });
   }
 
-  #pushEnd(args: unknown[]): void {
+  #pushEnd(args: unknown[], joins: boolean): void {
     const chunk = typeof args[0] === 'function' ? undefined : this.#chunkOf(args[0]);
     const encoding = typeof args[1] === 'string' ? args[1] : undefined;
     this.#atEnd = this.#socket.takeCallbacks();
     this.#ended = true;
     this.#settles();
-    this.#outbox.push({ do: 'end', chunk, encoding, tell: true });
+    this.#outbox.push({ do: 'end', chunk, encoding, tell: true, joins });
   }
 
   #pushInformation(method: Information, args: unknown[]): void {

@@ -166,11 +166,20 @@ export class ServedApp {
         let text = '';
         res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
         res.on('end', () => resolve({ status: res.statusCode ?? 0, headers: res.headers, text }));
-        res.on('error', reject);
+        res.on('error', (error) => reject(this.#withItsState(error)));
       });
-      req.on('error', reject);
+      req.on('error', (error) => reject(this.#withItsState(error)));
       req.end(body ?? undefined);
     });
+  }
+
+  /** A connection that ended may be one that was given up, or the end of the app. */
+  #withItsState(error: Error): Error {
+    const { exitCode, signalCode } = this.child;
+    const state = exitCode ?? signalCode;
+    error.message += `; the app ${state === null ? 'runs' : `has ended with ${state}`}, and said at last:\n`;
+    error.message += this.stderr.split('\n').slice(-20).join('\n');
+    return error;
   }
 
   /** `count` requests, so many at a time as there are sockets. */
