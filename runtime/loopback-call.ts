@@ -7,8 +7,8 @@
  * another loop it would have to stay at home, too.
  */
 
-import { types } from 'node:util';
-import { CannotTravel, decode, encode } from './codec.js';
+import { isDeepStrictEqual, types } from 'node:util';
+import { CannotTravel, decode, encode, type Refs } from './codec.js';
 import {
   Below,
   HomeExchange,
@@ -18,7 +18,7 @@ import {
   runAtHome,
 } from './http-bridge/index.js';
 import { isAskedFor } from './http-bridge/promised.js';
-import { recorders } from './http-bridge/record-response.js';
+import { recorders, renewBoth } from './http-bridge/record-response.js';
 import { callResumed } from './http-bridge/stack.js';
 import { hasStack, isRoute, type Slot } from './link/routers.js';
 import type { Log } from './log.js';
@@ -84,9 +84,10 @@ class LoopbackCall {
   readonly #stay: (why: string) => void;
   /** This time. */
   readonly #say: (why: string) => void;
-  readonly #things = new Things();
+  readonly #things: Things;
   readonly #below: Below;
   #home: HomeExchange | null = null;
+  #exchange: ReplicaExchange | null = null;
   #isRunning = true;
   #threw: { readonly error: unknown } | null = null;
   /** It could not go on there, and nothing has come of it. */
@@ -99,6 +100,7 @@ class LoopbackCall {
     this.#stay = stay;
     this.#say = say;
     this.#below = new Below(call.stub, call.self);
+    this.#things = new Things(call, (name) => this.#home?.refs.thingOf(name));
   }
 
   run(): unknown {
@@ -110,6 +112,7 @@ class LoopbackCall {
       this.#say(error.message);
       return this.#asWritten();
     }
+    renewBoth(this.#call.res);
     const result = exchange.run(this.#fn as Next, this.#call.self, this.#arguments(exchange), this.#below.telling());
     this.#isRunning = false;
     if (this.#isAgain) return this.#asWritten();
@@ -124,7 +127,7 @@ class LoopbackCall {
     let exchange: ReplicaExchange | null = null;
     const home = new HomeExchange({
       id: ++calls,
-      ...{ req, res, next, app: this.#things, below: this.#below },
+      ...{ req, res, next, app: this.#things, below: this.#below, isHere: true },
       send: (message) => exchange?.receive(structuredClone(message)),
       settle: (outcome) => this.#settle(outcome),
       closed: () => {},
@@ -149,6 +152,7 @@ class LoopbackCall {
       home.restore();
       throw error;
     }
+    this.#exchange = exchange;
     noteStandIns(exchange, { req, res });
     return exchange;
   }
@@ -232,6 +236,7 @@ class LoopbackCall {
     const { next } = this.#call;
     switch (outcome.kind) {
       case 'next':
+        this.#exchange?.leaveToHome();
         if (next !== null) callResumed(next, outcome.given ? [outcome.arg] : []);
         return;
       case 'rejected':
@@ -268,9 +273,17 @@ class LoopbackCall {
   }
 }
 
-/** What both sides have: Express apps, routers and routes, errors that the program may hold, and what was handed over as it is. */
+/** What both sides have: Express apps, routers and routes, what the program may hold, and what was handed over as it is. */
 class Things {
   readonly #things: unknown[] = [];
+  readonly #call: Call;
+  /** What home has under a name. */
+  readonly #homes: (name: unknown) => unknown;
+
+  constructor(call: Call, homes: (name: unknown) => unknown) {
+    this.#call = call;
+    this.#homes = homes;
+  }
 
   keep(thing: unknown): string {
     const known = this.#things.indexOf(thing);
@@ -284,6 +297,39 @@ class Things {
   /** Its type says object; a value that was kept may be any. */
   thingOf(name: string): object | undefined {
     return this.#things[Number(name)] as object | undefined;
+  }
+
+  /**
+   * The program may look for it in a list, or change it later, and on another loop it would be there by proof: so it goes as it is. What
+   * would arrive is made nevertheless, and takes its place if it is not the same.
+   */
+  hold(thing: object, nameOf: (thing: object) => unknown): string | undefined {
+    const { req } = this.#call;
+    // Routers make these for each request.
+    if (thing === Reflect.get(req, 'params') || thing === Reflect.get(req, 'query')) return undefined;
+    return arrivesWhole(thing, this.#refs(nameOf)) ? this.keep(thing) : undefined;
+  }
+
+  /** What is another object on the other side has no name here. */
+  #refs(nameOf: (thing: object) => unknown): Refs {
+    return {
+      nameOf: (thing) => {
+        const name = nameOf(thing);
+        if (name === undefined || (typeof name === 'string' && name.startsWith(':'))) return name;
+        if (Array.isArray(name) && this.#homes(name) === thing) return name;
+        throw new CannotTravel('value', 'it is another object there');
+      },
+      thingOf: (name) => (Array.isArray(name) ? this.#homes(name) : this.thingOf(String(name).slice(1))),
+    };
+  }
+}
+
+function arrivesWhole(thing: object, refs: Refs): boolean {
+  try {
+    return isDeepStrictEqual(decode(structuredClone(encode(thing, refs)), refs), thing);
+  } catch (error) {
+    if (error instanceof CannotTravel) return false;
+    throw error;
   }
 }
 

@@ -288,6 +288,63 @@ test.serial('what the app put on a socket, and what only the socket knows, is us
   );
 });
 
+test.serial('what a handler puts on a connection is there for the requests behind it', async (t) => {
+  const make = (): RequestListener => (req, res) => {
+    if (req.url === '/put') Object.assign(req.socket, { note: { user: 'ada' } });
+    res.end(JSON.stringify(Reflect.get(req.socket, 'note')));
+  };
+  const { bridged } = await start(t, make);
+  const socket = connect(bridged.port, '127.0.0.1', () =>
+    socket.write(get('/put').replace('Connection: close\r\n', '')),
+  );
+  t.regex(String(await once(socket, 'data')), /\{"user":"ada"\}/);
+  socket.write(get('/later'));
+  t.regex(String(await once(socket, 'data')), /\{"user":"ada"\}/);
+  t.deepEqual(
+    bridged.outcomes.map((outcome) => 'what' in outcome && outcome.what),
+    ['req.socket.note'],
+  );
+});
+
+for (const when of ['at once', 'in the next tick']) {
+  test.serial(
+    `what was written before a connection is destroyed ${when} has been sent if it would have been`,
+    async (t) => {
+      const make = (): RequestListener => (req, res) => {
+        res.write('begun');
+        const destroy = (): void => {
+          req.socket.destroy();
+          res.end('late');
+        };
+        if (when === 'at once') destroy();
+        else process.nextTick(destroy);
+      };
+      const { bridged } = await start(t, make);
+      const { server, port } = await serve(make());
+      t.teardown(() => server.close());
+      const [answer, plain] = await Promise.all([bridged.port, port].map((each) => exchangeBytes(each, get('/'))));
+      t.is(answer?.replace(/Date: .*/, ''), plain?.replace(/Date: .*/, ''));
+      t.is(answer?.includes('begun'), when !== 'at once');
+    },
+  );
+}
+
+test.serial('a request that waits for its turn on a connection is told that it is gone', async (t) => {
+  const { bridged, said } = await start(t, (log) => (req) => {
+    log(`has ${req.url}`);
+    req.on('close', () => log(`closed ${req.url} ${req.destroyed}`));
+    req.resume();
+  });
+  const socket = connect(bridged.port, '127.0.0.1', () => {
+    const second = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc';
+    socket.write(`GET /first HTTP/1.1\r\nHost: x\r\n\r\n${second}`);
+  });
+  await said('has /second');
+  socket.destroy();
+  await said('closed /second true');
+  t.pass();
+});
+
 test.serial('a hook that a replica puts on the response before it goes on is put there at home', async (t) => {
   const make = (): RequestListener => {
     const app = load(4)();

@@ -219,6 +219,7 @@ function requestOf(act: (socket: net.Socket) => void): unknown {
   const socket = new Socket({ handle, readable: false, writable: true } as net.SocketConstructorOpts);
   socket.on('error', () => {});
   act(socket);
-  if (found !== null && typeof found !== 'function') throw new Error('this version of Node keeps its sockets otherwise');
+  if (found !== null && typeof found !== 'function')
+    throw new Error('this version of Node keeps its sockets otherwise');
   return found;
 }

@@ -99,8 +99,7 @@ export class ChangeList {
     } catch (error) {
       this.values.length = at;
       if (!(error instanceof CannotTravel)) throw error;
-      // A function may have this loop's own request or response in its variables: these are not home's.
-      if (this.real === null || typeof value === 'function') this.lose(error);
+      if (this.real === null) this.lose(error);
       else putAt(this.real, path, value);
     }
   }

@@ -1,8 +1,11 @@
 /**
  * Gives: word of a response's end to all of its exchanges, by one listener: each handler of a chain may have an exchange, and
  *        Node warns of many listeners.
+ *
+ * A response that waits for its turn on a connection (pipelining) is told nothing by Node when that goes; the connection is asked then.
  */
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { Mark } from './exchange-of.js';
 
 interface Waiting {
@@ -11,27 +14,38 @@ interface Waiting {
 }
 
 const known = new Mark<Waiting>();
+const connections = new Mark<Waiting>();
 
 export const closings = {
   add(res: ServerResponse, closed: () => void): void {
-    const { exchanges, listener } = known.get(res) ?? watch(res);
-    if (exchanges.size === 0) res.on('close', listener);
-    exchanges.add(closed);
+    add(known, res, closed);
+    if (res.socket === null) add(connections, res.req.socket, closed);
   },
 
   remove(res: ServerResponse, closed: () => void): void {
-    const waiting = known.get(res);
-    if (waiting === undefined || !waiting.exchanges.delete(closed)) return;
-    if (waiting.exchanges.size === 0) res.off('close', waiting.listener);
+    remove(known, res, closed);
+    remove(connections, res.req.socket, closed);
   },
 } as const;
 
-function watch(res: ServerResponse): Waiting {
+function add(to: Mark<Waiting>, emitter: ServerResponse | Socket, closed: () => void): void {
+  const { exchanges, listener } = to.get(emitter) ?? watch(to, emitter);
+  if (exchanges.size === 0) emitter.on('close', listener);
+  exchanges.add(closed);
+}
+
+function remove(from: Mark<Waiting>, emitter: ServerResponse | Socket, closed: () => void): void {
+  const waiting = from.get(emitter);
+  if (waiting === undefined || !waiting.exchanges.delete(closed)) return;
+  if (waiting.exchanges.size === 0) emitter.off('close', waiting.listener);
+}
+
+function watch(from: Mark<Waiting>, emitter: ServerResponse | Socket): Waiting {
   const exchanges = new Set<() => void>();
   const listener = (): void => {
     for (const closed of [...exchanges]) closed();
   };
   const waiting = { exchanges, listener };
-  known.set(res, waiting);
+  from.set(emitter, waiting);
   return waiting;
 }

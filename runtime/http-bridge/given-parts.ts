@@ -3,15 +3,17 @@
  * Gives: their properties on stand-ins; what was changed there since; and where home has what it gave.
  */
 import type { IncomingMessage } from 'node:http';
-import { type CannotTravel, Encoder, type Refs } from '../codec.js';
-import type { Path } from './changes.js';
+import { Encoder, type Refs } from '../codec.js';
+import { ChangeList, type Path } from './changes.js';
 import { headersIntact } from './headers.js';
-import type { Changes, Envelope } from './messages.js';
+import type { Changes, Envelope, ObjectChanges } from './messages.js';
 import { follow, type Parts } from './names.js';
-import { type Fail, Given, type RealObject } from './properties.js';
+import { type Fail, Given, type Looking, type RealObject } from './properties.js';
+import type { StandInSocket } from './stand-in-socket.js';
 
 interface StandIns extends Parts {
   readonly req: IncomingMessage;
+  readonly socket: StandInSocket;
 }
 
 export class GivenParts {
@@ -53,22 +55,32 @@ export class GivenParts {
     return follow(this.#standIns, path) === thing ? path : undefined;
   }
 
-  /** Since the last time. `lose` is told of what cannot travel. */
-  changes(refs: Refs, hasEnded: boolean, lose: (error: CannotTravel) => void): Changes | null {
+  /** Since the last time. */
+  changes(refs: Refs, looking: Looking): Changes | null {
     const encoder = new Encoder(refs);
     this.#paths = null;
     this.#isComparing = true;
-    const req = this.#req.changes(encoder, hasEnded, lose);
-    const res = this.#res.changes(encoder, hasEnded, lose);
-    const args = this.#args?.changes(encoder, hasEnded, lose) ?? null;
+    const req = this.#req.changes(encoder, looking);
+    const res = this.#res.changes(encoder, looking);
+    const args = this.#args?.changes(encoder, looking) ?? null;
+    const socket = this.#putOnSocket(encoder, looking);
     this.#isComparing = false;
     this.#paths = null;
     this.#req.accept(req);
     this.#res.accept(res);
     this.#args?.accept(args);
     const reqHeaders = this.#changedHeaders();
-    if (req === null && res === null && args === null && reqHeaders === null) return null;
-    return { req, res, args, reqHeaders, fixes: encoder.fixes };
+    if (req === null && res === null && args === null && socket === null && reqHeaders === null) return null;
+    return { req, res, args, socket, reqHeaders, fixes: encoder.fixes };
+  }
+
+  #putOnSocket(encoder: Encoder, { lose }: Looking): ObjectChanges | null {
+    const { socket } = this.#standIns;
+    const names = socket.takePut();
+    if (names.length === 0) return null;
+    const list = new ChangeList(encoder, 'req.socket', lose, socket.real);
+    for (const name of names) list.set([name], Reflect.get(socket, name));
+    return list.changes;
   }
 
   #changedHeaders(): { readonly [name: string]: unknown } | null {

@@ -16,7 +16,9 @@ import { HomeBody } from './home-body.js';
 import { KeptBack } from './kept-back.js';
 import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, type Args, ExchangeRefs } from './names.js';
+import { isSentAtOnce } from './outbox.js';
 import { packExchange } from './pack.js';
+import { renewBoth } from './record-response.js';
 import { type Below, type Frames, mendStack, resumeAbove } from './stack.js';
 
 /** How the handler came out, as far as its caller has to do something about it. */
@@ -35,6 +37,8 @@ export interface HomeSide {
   readonly next: unknown;
   readonly args?: Args;
   readonly app: AppNames;
+  /** The other side is on this loop: its turns are those of home. */
+  readonly isHere?: boolean;
   /** What called the handler, for stack traces of what follows. */
   readonly below?: Below;
   send(message: ToReplica): void;
@@ -57,9 +61,12 @@ export class HomeExchange {
   /** Messages that wait for the end of the body. */
   #held: ToHome[] | null = null;
   #hasTimeout = false;
-  /** Nothing more is sent to the replica. */
+  /** Of its body; in an earlier message. */
+  #wrote = false;
+  #wroteBefore = false;
   /** Null where nothing has been written. */
   #keptBack: KeptBack | null = null;
+  /** Nothing more is sent to the replica. */
   #done = false;
   /** Nothing more is taken from it. */
   #dropped = false;
@@ -110,6 +117,7 @@ export class HomeExchange {
     if (this.#dropped) return;
     switch (message.kind) {
       case 'steps': {
+        this.#wroteBefore = this.#wrote && this.side.isHere !== true;
         const unknown = this.#unknownClass(message.steps);
         if (unknown !== null) return this.#cannotTake(unknown.path, unknown.why);
         for (const step of message.steps) if (step.do === 'unread') this.#leaveBody(step.taken);
@@ -190,6 +198,7 @@ export class HomeExchange {
       this.#take(step);
       return true;
     } catch (error) {
+      if (this.side.isHere && isSentAtOnce(step)) throw error;
       this.#tell({ kind: 'threw', error });
       return false;
     }
@@ -273,11 +282,13 @@ export class HomeExchange {
     if (changes.req !== null) applyChanges(this.side.req, changes.req);
     if (changes.res !== null) applyChanges(this.side.res, changes.res);
     if (changes.args !== null) applyChanges(this.side.args ?? {}, changes.args);
+    if (changes.socket !== null) applyChanges(this.side.req.socket, changes.socket);
     if (changes.reqHeaders !== null) replaceHeaders(this.side.req, changes.reqHeaders);
   }
 
   #write({ chunk, encoding, callback, full, flow }: Extract<Step, { readonly do: 'write' }>): void {
     const { res } = this.side;
+    this.#wrote = true;
     const args: unknown[] = [asBuffer(chunk), encoding];
     if (callback !== 0) args.push(this.#callback(callback));
     const replaced = own(res, 'write');
@@ -288,11 +299,14 @@ export class HomeExchange {
     const goesOn: unknown = Reflect.apply(replaced ?? genuine.write, res, args);
     if (!full) return;
     if (goesOn === false && !res.destroyed) res.once('drain', this.#onDrain);
+    // The call that this comes from has still to say that it is enough.
+    else if (this.side.isHere) process.nextTick(this.#onDrain);
     else this.#onDrain();
   }
 
   #end({ chunk, encoding, tell, joins }: Extract<Step, { readonly do: 'end' }>): void {
     const { res } = this.side;
+    if (this.side.isHere) renewBoth(res);
     if (!joins) this.#keptBack?.send();
     if (tell) res.once('finish', this.#onFinish);
     const args = chunk === undefined ? [] : [asBuffer(chunk), encoding];
@@ -302,6 +316,8 @@ export class HomeExchange {
 
   #destroy(what: 'res' | 'socket', error: Error | undefined): void {
     const { req, res } = this.side;
+    // What was written in an earlier turn there has been sent by now; here all came at once, and Node still keeps it back.
+    if (this.#wroteBefore) while (res.socket !== null && res.socket.writableCorked > 0) res.socket.uncork();
     // A response that waits for its turn on a connection has none yet.
     if (what === 'res') res.destroy(error);
     else req.socket.destroy(error);

@@ -84,6 +84,8 @@ export interface Changes {
   readonly req: ObjectChanges | null;
   readonly res: ObjectChanges | null;
   readonly args: ObjectChanges | null;
+  /** What was put on the connection. */
+  readonly socket: ObjectChanges | null;
   /** All of `req.headers`, where something was changed there. */
   readonly reqHeaders: { readonly [name: string]: unknown } | null;
   readonly fixes: readonly Fix[] | null;

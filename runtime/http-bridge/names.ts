@@ -13,6 +13,8 @@ export interface AppNames {
   prototypeOf?(name: string): object | undefined;
   symbolName?(symbol: symbol): string | undefined;
   symbolOf?(name: string): symbol | undefined;
+  /** Where both sides are one loop: what the program may hold is the same object there. `nameOf` knows all that has a name without that. */
+  hold?(thing: object, nameOf: (thing: object) => unknown): string | undefined;
 }
 
 export interface Parts {
@@ -51,6 +53,13 @@ export class ExchangeRefs implements Refs {
   }
 
   nameOf(thing: object): unknown {
+    const known = this.#known(thing);
+    if (known !== undefined || this.app.hold === undefined) return known;
+    const held = this.app.hold(thing, (other) => this.#known(other));
+    return held === undefined ? undefined : `:${held}`;
+  }
+
+  #known(thing: object): unknown {
     const { req, res, next } = this.parts;
     if (thing === req) return 'req';
     if (thing === res) return 'res';

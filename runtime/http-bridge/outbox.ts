@@ -1,17 +1,24 @@
 /** Gives: what was done to stand-ins in one turn, in order, for one message; `flush` is called when the turn is over. */
 import type { Step } from './messages.js';
 
+const SENT_AT_ONCE: ReadonlySet<Step['do']> = new Set(['write', 'end', 'flushHeaders', 'inform', 'destroy']);
+
+/** Where home is here: it takes this while the call is made that it comes from. */
+export function isSentAtOnce(step: Step): boolean {
+  return SENT_AT_ONCE.has(step.do);
+}
+
 export class Outbox {
   readonly #flush: () => void;
-  readonly #endAtOnce: (() => void) | null;
+  readonly #sendAtOnce: (() => void) | null;
   #steps: Step[] = [];
   #transfer: ArrayBuffer[] = [];
   #isScheduled = false;
   #isHeld = false;
 
-  /** `endAtOnce`: where home is here, a reply is sent when it ends, as the handler may end the process or its connections next. */
-  constructor(flush: () => void, endAtOnce: (() => void) | null) {
-    this.#endAtOnce = endAtOnce;
+  /** `sendAtOnce`: where home is here, what is written is sent then, as the handler may end the process or its connections next. */
+  constructor(flush: () => void, sendAtOnce: (() => void) | null) {
+    this.#sendAtOnce = sendAtOnce;
     this.#flush = () => {
       this.#isScheduled = false;
       flush();
@@ -29,7 +36,7 @@ export class Outbox {
 
   push(step: Step): void {
     this.#steps.push(step);
-    if (step.do === 'end' && this.#endAtOnce !== null) return this.#endAtOnce();
+    if (this.#sendAtOnce !== null && isSentAtOnce(step)) return this.#sendAtOnce();
     if (this.#isHeld) return;
     this.#schedule(process.nextTick);
   }

@@ -177,8 +177,7 @@ export class Given {
     for (const [key, snapshot] of this.#before) indexPaths([this.name, key], snapshot, into);
   }
 
-  /** `ended`: nothing but listeners will look at it any more. */
-  changes(encoder: Encoder, ended: boolean, lose: (error: CannotTravel) => void): ObjectChanges | null {
+  changes(encoder: Encoder, { hasEnded: ended, handsOn, lose }: Looking): ObjectChanges | null {
     const list = new ChangeList(encoder, this.name, lose, this.real?.object ?? null);
     const { nodesOwn, madeAnew } = OF_PART[this.name];
     let left = this.#before.size + this.#traps.size;
@@ -186,7 +185,8 @@ export class Given {
     for (const key of ended ? Object.keys(this.target) : Reflect.ownKeys(this.target)) {
       if (nodesOwn.has(key) && !REQ_CHANGED.includes(String(key))) continue;
       if (typeof key === 'string' && this.#compare(key, list)) left--;
-      else if (!nodesOwn.has(key)) this.#checkNew(key, ended && madeAnew.has(key), list);
+      else if (!nodesOwn.has(key) && !(madeAnew.has(key) && (ended || (this.real !== null && !handsOn))))
+        this.#checkNew(key, list);
     }
     if (left > 0) this.#findRemoved(list);
     return list.changes;
@@ -206,13 +206,12 @@ export class Given {
     return Object.getOwnPropertyDescriptor(this.target, key)?.get === trap;
   }
 
-  /** A hook that a handler puts there has done its work once the response has ended; else home's would lack it. */
-  #checkNew(key: string | symbol, isDoneHook: boolean, list: ChangeList): void {
-    if (isDoneHook || (typeof key === 'string' ? LOCAL.has(key) : isRoutersOwn(key))) return;
+  #checkNew(key: string | symbol, list: ChangeList): void {
+    if (typeof key === 'string' ? LOCAL.has(key) : isRoutersOwn(key)) return;
     const found = Object.getOwnPropertyDescriptor(this.target, key);
     const path = `${this.name}.${String(key)}`;
-    if (this.real !== null && typeof key === 'symbol' && found !== undefined && 'value' in found)
-      Object.defineProperty(this.real.object, key, found);
+    const isAsItIs = typeof key === 'symbol' || (found !== undefined && !('value' in found));
+    if (this.real !== null && isAsItIs && found !== undefined) Object.defineProperty(this.real.object, key, found);
     else if (typeof key === 'symbol') list.lose(new CannotTravel(path, 'its name is a symbol'));
     else if (found === undefined || !('value' in found)) list.lose(new CannotTravel(path, 'it is an accessor'));
     else list.set([key], found.value);
@@ -238,6 +237,18 @@ export class Given {
       else this.#before.delete(key);
     }
   }
+}
+
+export interface Looking {
+  /**
+   * The response has been sent: nothing but listeners will look any more. A hook that a handler has put there has done its work by then;
+   * before, home's would lack it.
+   */
+  readonly hasEnded: boolean;
+  /** The chain goes on. Where both sides are one loop, home takes the hooks over then, and not while calls go through both. */
+  readonly handsOn: boolean;
+  /** Told of what cannot travel. */
+  lose(error: CannotTravel): void;
 }
 
 const NONE: ReadonlySet<string | symbol> = new Set();

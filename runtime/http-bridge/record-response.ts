@@ -7,6 +7,7 @@
  */
 import shortSend from '../fast-path/short-send.cjs';
 import { ServerResponse } from '../node-http.js';
+import { renewNames } from './become-other.js';
 import { Mark } from './exchange-of.js';
 import { genuine } from './genuine.js';
 
@@ -37,11 +38,19 @@ export function recordResponses(): void {
   Reflect.set(ServerResponse.prototype, 'writeHeader', ServerResponse.prototype.writeHead);
 }
 
+export function renewBoth(res: ServerResponse): void {
+  renewNames(res.req);
+  renewNames(res);
+}
+
 function replace(method: Recorded): void {
   const original: (...args: never[]) => unknown = genuine[method];
   function recorded(this: ServerResponse, ...args: unknown[]): unknown {
     const recorder = recorders.get(this);
-    return recorder === undefined ? Reflect.apply(original, this, args) : recorder.call(method, args);
+    if (recorder !== undefined) return recorder.call(method, args);
+    // Who listens for the end looks at what there is by then.
+    if (method === 'end') renewBoth(this);
+    return Reflect.apply(original, this, args);
   }
   for (const name of ['name', 'length'] as const) {
     Object.defineProperty(recorded, name, { value: original[name], configurable: true });

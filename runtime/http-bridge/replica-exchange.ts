@@ -10,7 +10,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { types } from 'node:util';
 import { applyFixes, CannotTravel, Encoder, type Fix } from '../codec.js';
+import { becomeOther } from './become-other.js';
 import { callHandler, type Handler } from './call-handler.js';
+import { genuine } from './genuine.js';
 import { GivenParts } from './given-parts.js';
 import { setResponse } from './headers.js';
 import type {
@@ -31,7 +33,15 @@ import { recorders, recordResponses } from './record-response.js';
 import { ReplicaBody } from './replica-body.js';
 import { ResponseSteps } from './response-steps.js';
 import { framesOfCall } from './stack.js';
-import { abort, closeAfterFinish, drain, makeRequest, makeResponse, setAppPrototypes } from './stand-in.js';
+import {
+  abort,
+  closeAfterFinish,
+  closeSocket,
+  drain,
+  makeRequest,
+  makeResponse,
+  setAppPrototypes,
+} from './stand-in.js';
 import { type SocketOwner, StandInSocket } from './stand-in-socket.js';
 
 /**
@@ -75,7 +85,7 @@ export class ReplicaExchange implements SocketOwner {
   readonly args: Args = {};
   readonly refs: ExchangeRefs;
   readonly #side: ReplicaSide;
-  readonly #socket: StandInSocket;
+  readonly socket: StandInSocket;
   readonly #given: GivenParts;
   readonly #outbox: Outbox;
   readonly #steps: ResponseSteps;
@@ -83,6 +93,8 @@ export class ReplicaExchange implements SocketOwner {
   /** Something was sent or handed on, before which home has to know what was changed. */
   #settles = false;
   #handedOn = false;
+  /** The stand-ins are home's own request and response by another name. */
+  #hasLeft = false;
   #isPending = false;
   /** The connection is gone. */
   #hasGone: boolean;
@@ -94,15 +106,15 @@ export class ReplicaExchange implements SocketOwner {
   constructor(envelope: Envelope, side: ReplicaSide) {
     this.id = envelope.id;
     this.#side = side;
-    const endAtOnce = side.real === undefined ? null : (): void => this.#flush(true);
-    this.#outbox = new Outbox(() => this.#flush(), endAtOnce);
-    this.#socket = new StandInSocket(envelope.connection, this);
-    this.req = makeRequest(envelope, this.#socket);
-    this.res = makeResponse(envelope, this.req, this.#socket);
+    const sendAtOnce = side.real === undefined ? null : (): void => this.#flush(true);
+    this.#outbox = new Outbox(() => this.#flush(), sendAtOnce);
+    this.socket = new StandInSocket(envelope.connection, this);
+    this.req = makeRequest(envelope, this.socket);
+    this.res = makeResponse(envelope, this.req, this.socket);
     this.#body = new ReplicaBody(this.req, envelope.body, (taken) =>
       side.send({ kind: 'pull', id: this.id, taken }, []),
     );
-    this.#steps = new ResponseSteps(this.res, this.#socket, envelope.response, this.#outbox, () => {
+    this.#steps = new ResponseSteps(this.res, this.socket, envelope.response, this.#outbox, () => {
       this.#settles = true;
     });
     this.next = (...args) => this.#next(args);
@@ -114,8 +126,8 @@ export class ReplicaExchange implements SocketOwner {
     this.res.on('finish', this.#onFinish);
     recorders.set(this.res, this.#steps);
     this.#steps.catchUp(envelope.progress);
-    if (envelope.progress !== 'open') this.#socket.takeCallbacks();
-    this.#socket.drained();
+    if (envelope.progress !== 'open') this.socket.takeCallbacks();
+    this.socket.drained();
     this.#hasGone = envelope.gone !== null;
     this.#steps.isQuiet = false;
   }
@@ -127,7 +139,7 @@ export class ReplicaExchange implements SocketOwner {
 
   /** Home has changed something itself, while a function of its own was called here. */
   renew(envelope: Envelope): void {
-    if (this.#failed || this.#over) return;
+    if (this.#failed || this.#over || this.#hasLeft) return;
     applyFixes(envelope.fixes, this.refs);
     this.#given.renew(envelope);
     if (/^(ended|finished)$/.test(envelope.progress)) this.#finishedAtHome(envelope.response);
@@ -192,21 +204,19 @@ export class ReplicaExchange implements SocketOwner {
   #settle(how: 'threw' | 'rejected', error: unknown): void {
     if (this.#failed) return;
     this.#settles = true;
-    this.#steps.pushHead();
+    this.#pushHead();
     if (typeof error === 'object') this.#pushChanges();
     this.#pushEncoded((holder, fixes) => ({ do: how, error: holder, fixes }), [error], 'the error');
   }
 
   #next(args: unknown[]): void {
     if (this.#failed) return;
-    if (this.#body.isReading) this.fail('req', 'its body is being read here while the chain goes on at home');
-    if (this.#body.isHalted) this.#outbox.push({ do: 'unread', taken: this.#body.giveBack() });
-    this.#body.tellEnd();
+    if (!this.#hasLeft) this.#leaveBody();
     const frames = framesOfCall(this.next, this.#below);
     const isInCall = this.#outbox.isHeld;
     this.#handedOn = true;
     this.#settles = true;
-    this.#steps.pushHead();
+    this.#pushHead();
     // An error may hold what was moved: home has to know first where it is now.
     if (typeof args[0] === 'object') this.#pushChanges();
     this.#pushEncoded(
@@ -218,9 +228,34 @@ export class ReplicaExchange implements SocketOwner {
     if (this.#side.real !== undefined) this.#flush();
   }
 
+  #leaveBody(): void {
+    if (this.#body.isReading) this.fail('req', 'its body is being read here while the chain goes on at home');
+    if (this.#body.isHalted) this.#outbox.push({ do: 'unread', taken: this.#body.giveBack() });
+    this.#body.tellEnd();
+  }
+
+  /** What was set so far. */
+  #pushHead(): void {
+    if (!this.#hasLeft) this.#steps.pushHead();
+  }
+
+  /**
+   * Where both sides are one loop, and the chain goes on: what the handler has left somewhere with its request and response in it acts on
+   * home's own from now on, and so does the handler, if it is not through.
+   */
+  leaveToHome(): void {
+    const { real } = this.#side;
+    if (real === undefined || this.#hasLeft || this.#failed || this.#over || this.#steps.hasEnded) return;
+    this.#hasLeft = true;
+    this.res.off('finish', this.#onFinish);
+    recorders.set(this.res, { call: (method, args) => Reflect.apply(genuine[method], real.res, args) });
+    becomeOther(this.req, real.req);
+    becomeOther(this.res, real.res);
+  }
+
   /** Before home goes on with the real request and response: it is told all that was done to the stand-ins. */
   handBack(mayRead = false): void {
-    if (this.#failed || this.#over) return;
+    if (this.#failed || this.#over || this.#hasLeft) return;
     if (!mayRead && this.#body.isReading)
       this.fail('req', 'its body is being read here while the flow goes on at home');
     if (!mayRead && this.#body.isHalted) this.#outbox.push({ do: 'unread', taken: this.#body.giveBack() });
@@ -320,7 +355,8 @@ export class ReplicaExchange implements SocketOwner {
       steps.push(...this.#outbox.takeSteps());
     }
     steps = steps.map((step) => this.#withListeners(step));
-    const isLast = !isEarly && !this.#over && !this.#hasGone && this.#steps.hasEnded && !this.#isAwaited();
+    const isLast =
+      !isEarly && !this.#hasLeft && !this.#over && !this.#hasGone && this.#steps.hasEnded && !this.#isAwaited();
     const last = steps.at(-1);
     if (isLast && last?.do === 'end') steps[steps.length - 1] = { ...last, tell: false };
     this.#side.send({ kind: 'steps', id: this.id, steps }, this.#outbox.takeTransfer());
@@ -333,7 +369,9 @@ export class ReplicaExchange implements SocketOwner {
   }
 
   #changes(): Changes | null {
-    return this.#given.changes(this.refs, this.#steps.hasEnded, (error) => this.#lose(error));
+    if (this.#hasLeft) return null;
+    const lose = (error: CannotTravel): void => this.#lose(error);
+    return this.#given.changes(this.refs, { hasEnded: this.#steps.hasEnded, handsOn: this.#handedOn, lose });
   }
 
   /** The response has ended: it is served. Else somebody at home may need what he would not find there. */
@@ -381,11 +419,12 @@ export class ReplicaExchange implements SocketOwner {
 
   receive(message: ToReplica): void {
     if (this.#over) return;
+    if (this.#hasLeft) return this.#receiveLate(message);
     switch (message.kind) {
       case 'body':
         return this.#body.take(message.chunks, message.trailers);
       case 'drain':
-        this.#socket.drained();
+        this.socket.drained();
         return drain(this.res);
       case 'called':
         return this.#steps.called(message.callback, message.failed);
@@ -401,6 +440,15 @@ export class ReplicaExchange implements SocketOwner {
     }
   }
 
+  /** All else home's own request and response tell by themselves. */
+  #receiveLate(message: ToReplica): void {
+    if (message.kind === 'called') this.#steps.called(message.callback, message.failed);
+    if (message.kind !== 'finish' && message.kind !== 'close') return;
+    this.#steps.release(message.kind === 'close');
+    this.#close();
+    if (message.kind === 'close') closeSocket(this.socket, asError(message.error));
+  }
+
   /** Home has ended the response itself: from now on the stand-in says so, to whoever still has it. */
   #finishedAtHome(state: ResponseState): void {
     const { res } = this;
@@ -412,21 +460,21 @@ export class ReplicaExchange implements SocketOwner {
   }
 
   #timeout(of: 'req' | 'res'): void {
-    this[of].emit('timeout', this.#socket);
-    this.#socket.emit('timeout');
+    this[of].emit('timeout', this.socket);
+    this.socket.emit('timeout');
   }
 
   #finish(): void {
     this.#close();
     this.#steps.isQuiet = true;
-    this.#socket.drained();
+    this.socket.drained();
     this.#steps.finish();
   }
 
   /** It comes before what the app listens with. */
   readonly #onFinish = (): void => {
     this.#close();
-    closeAfterFinish(this.req, this.res, this.#socket);
+    closeAfterFinish(this.req, this.res, this.socket);
   };
 
   /** What is done to the response from here on fails as it does at home, and is still told. */
@@ -434,8 +482,12 @@ export class ReplicaExchange implements SocketOwner {
     this.#hasGone = true;
     this.#close();
     this.req.complete = isComplete;
-    abort(this.req, this.#socket, error && Object.assign(new Error(error.message), { code: error.code }));
+    abort(this.req, this.socket, asError(error));
   }
+}
+
+function asError(told: Extract<ToReplica, { kind: 'close' }>['error']): Error | null {
+  return told && Object.assign(new Error(told.message), { code: told.code });
 }
 
 /** Who catches or logs an error reads its name, message and stack. */

@@ -181,6 +181,11 @@ export class ResponseSteps implements Recorder {
     for (const callback of callbacks) callback(failed ? new Error('the connection was closed') : null);
   }
 
+  /** Nobody will say more of what was written. */
+  release(failed: boolean): void {
+    for (const id of [...this.#callbacks.keys()]) this.called(id, failed);
+  }
+
   /** Home has changed it, and nothing of that is to go back. */
   renew(state: ResponseState): void {
     this.#before = state;
@@ -191,7 +196,7 @@ export class ResponseSteps implements Recorder {
 
   /** All of it was sent: Node's part of the end, and callbacks that have waited for it. */
   finish(): void {
-    for (const callbacks of this.#callbacks.values()) for (const callback of callbacks) callback(null);
+    this.release(false);
     // Of a response that home has ended, nothing has been written here.
     if (this.#atEnd.length === 0) process.nextTick(() => this.#res.emit('finish'));
     else process.nextTick(runAll, this.#atEnd);

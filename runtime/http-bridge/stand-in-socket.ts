@@ -27,6 +27,9 @@ function findSecureNames(): readonly string[] {
   return [...names.filter((name) => name !== 'constructor' && !name.startsWith('_')), 'ssl'];
 }
 
+/** Node and the bridge put them there later. */
+const PUT_BY_NODE: readonly string[] = ['_httpMessage', 'timeout', '_peername', '_sockname', 'destroyed', 'parser'];
+
 /** Of the real connection only; Node itself asks no stand-in for them. */
 const AT_HOME: readonly string[] = ['bytesRead', 'bytesWritten'];
 
@@ -56,6 +59,8 @@ export class StandInSocket extends Socket {
   #isClosed = false;
   /** Those of the call that is being made, and of the response's end. */
   #callbacks: Written[] = [];
+  /** Own properties that are none of the app's, or that home has been told of. */
+  readonly #known: Set<string>;
 
   constructor(connection: Connection, owner: SocketOwner) {
     super();
@@ -64,11 +69,27 @@ export class StandInSocket extends Socket {
     for (const name of connection.traps) {
       trap(this, name, (...value) => this.#real('req', name, 'the app put it there', ...value));
     }
-    if (connection.tls === null) return;
-    Object.assign(this, { encrypted: true }, connection.tls);
+    if (connection.tls !== null) this.#beSecure(connection.tls);
+    this.#known = new Set([...Object.keys(this), ...PUT_BY_NODE]);
+  }
+
+  #beSecure(facts: NonNullable<Connection['tls']>): void {
+    Object.assign(this, { encrypted: true }, facts);
     for (const name of (secureNames ??= findSecureNames())) {
       trap(this, name, (...value) => this.#real('req', name, 'it is of the TLS connection', ...value));
     }
+  }
+
+  /** Home's own, where both sides are one loop. */
+  get real(): Socket | null {
+    return this.#owner.realSocket;
+  }
+
+  /** What the app has put on the connection since the last time. */
+  takePut(): readonly string[] {
+    const names = Object.keys(this).filter((name) => !this.#known.has(name));
+    for (const name of names) this.#known.add(name);
+    return names;
   }
 
   /** What only home's socket has; a value is to be put there. */

@@ -126,12 +126,18 @@ function closeResponse(res: ServerResponse): void {
 
 /** What it does when the connection is gone. */
 export function abort(req: IncomingMessage, socket: StandInSocket, error: Error | null): void {
-  Reflect.set(socket, 'destroyed', true);
-  if (error !== null && socket.listenerCount('error') > 0) socket.emit('error', error);
-  if (!req.destroyed) {
+  closeSocket(socket, error, () => {
+    if (req.destroyed) return;
     if (!req.readableEnded || !req.complete) req.destroy(abortError());
     else req.destroy();
-  }
+  });
+}
+
+/** `before` its listeners are told that it is closed. */
+export function closeSocket(socket: StandInSocket, error: Error | null, before: () => void = () => {}): void {
+  Reflect.set(socket, 'destroyed', true);
+  if (error !== null && socket.listenerCount('error') > 0) socket.emit('error', error);
+  before();
   socket.close(error !== null);
 }
 
