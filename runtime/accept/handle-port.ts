@@ -24,7 +24,6 @@ export interface Handle {
 
 interface Pipe extends Handle {
   pendingHandle?: Handle | null;
-  onread: (bytes: ArrayBuffer | undefined) => void;
   open(fd: number): number;
   connect(request: object, file: string): number;
   /** What it gives: a number where all is done, be it in vain; else, without a request, one that it has made. */
@@ -68,6 +67,8 @@ const { connect } = Socket.prototype;
 
 export class HandlePort {
   readonly #pipe: Pipe;
+  /** Reads from it: how much of a buffer was filled only Node knows. */
+  readonly #reader: net.Socket;
   readonly #writing: Classes['Writing'];
   readonly #events: HandlePortEvents;
   /** In the order in which they were sent, which is the one in which they arrive. */
@@ -79,9 +80,11 @@ export class HandlePort {
     this.#pipe = pipe;
     this.#writing = writing;
     this.#events = events;
-    pipe.onread = (bytes) => this.#read(bytes);
-    pipe.readStart();
-    pipe.unref();
+    this.#reader = new Socket({ handle: pipe, readable: true, writable: true } as net.SocketConstructorOpts);
+    this.#reader.on('error', () => {});
+    for (const event of ['end', 'close']) this.#reader.on(event, () => this.close());
+    this.#reader.on('data', (bytes: Buffer) => this.#read(bytes));
+    this.#reader.unref();
   }
 
   /** One end of a new pair; `fd`: the other end, for exactly one `open` on another loop. */
@@ -138,7 +141,7 @@ export class HandlePort {
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#pipe.close();
+    this.#reader.destroy();
     for (const done of this.#sent.splice(0)) done(false);
     this.#events.closed();
   }
@@ -160,11 +163,9 @@ export class HandlePort {
   }
 
   /** The byte that a descriptor hangs on is the last of what is read with it. */
-  #read(bytes: ArrayBuffer | undefined): void {
+  #read(text: Buffer): void {
     const handle = this.#pipe.pendingHandle ?? null;
     this.#pipe.pendingHandle = null;
-    if (bytes === undefined) return this.close();
-    const text = Buffer.from(bytes);
     this.#bytes.add(handle === null ? text : text.subarray(0, -1));
     for (const done of this.#sent.splice(0, this.#bytes.takeAcknowledged())) done(true);
     if (handle === null) return;
