@@ -170,9 +170,11 @@ export class Scheduler {
     movable.triedAt = this.#now();
   }
 
-  /** It is not known yet whether home computes for long where nobody sees it. */
+  /** Home computes for long where nobody sees it, and no trial has begun yet that would tell who does. */
   get isUnsure(): boolean {
-    return this.#allUnseenMs < COLD_CODE_MS || (this.#troubledLooks > 0 && this.#unseenMs >= MUCH_MS);
+    return (
+      this.#unseenMs >= MUCH_MS && !this.#isTroubled && (this.#troubledLooks > 0 || this.#allUnseenMs < COLD_CODE_MS)
+    );
   }
 
   #begin(movable: Movable, mode: 'trial' | 'away', worthMs: number): void {

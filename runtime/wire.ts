@@ -35,6 +35,7 @@ const ENVELOPE = shapeOf<Envelope>({
     args: PROPERTIES,
     response: RESPONSE,
     progress: 0,
+    corks: 0,
     fixes: 0,
   },
 });

@@ -54,6 +54,15 @@ app.get('/ticks', async (req, res) => {
 });
 app.get('/turns', (req, res) => { res.write('a'); setImmediate(() => { res.write('b'); setImmediate(() => { res.write('c'); setImmediate(() => res.end('d')); }); }); });
 app.get('/corked', (req, res) => { res.write('0'); res.cork(); res.write('1'); res.write('2'); process.nextTick(() => { res.uncork(); res.write('3'); res.end('4'); }); });
+app.get('/corked-turns', (req, res) => {
+  res.cork(); res.write('1'); res.cork(); res.write('2'); res.uncork();
+  setImmediate(() => { res.write('3'); setImmediate(() => { res.write('4'); res.uncork(); setImmediate(() => {
+    res.write('5'); res.cork(); res.write('6'); setImmediate(() => { res.uncork(); setImmediate(() => { res.cork(); res.write('7'); setImmediate(() => res.end('8')); }); });
+  }); }); });
+});
+app.get('/corked-on', async (req, res, next) => { res.cork(); res.write('1'); await new Promise(setImmediate); next(); }, (req, res) => {
+  res.write('2'); setImmediate(() => { res.write('3'); res.uncork(); setImmediate(() => res.end('4')); });
+});
 app.get('/buffers', (req, res) => {
   res.write('x'.repeat(1000));
   res.end(JSON.stringify([res.writableLength >= 0, res.writableHighWaterMark, res.writableNeedDrain, res.writableCorked]));
@@ -133,7 +142,18 @@ const PATHS = [
     '/headers',
     '/end-socket',
   ],
-  ...['/raw', '/assign', '/cork', '/ticks', '/turns', '/corked', '/buffers', '/until-close'],
+  ...[
+    '/raw',
+    '/assign',
+    '/cork',
+    '/ticks',
+    '/turns',
+    '/corked',
+    '/corked-turns',
+    '/corked-on',
+    '/buffers',
+    '/until-close',
+  ],
 ];
 
 for (const [name, flags, replicas] of [

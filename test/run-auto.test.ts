@@ -182,6 +182,26 @@ test('what costs more to send than home would be rid of stays', (t) => {
   t.true(away(computing.many(1_000, () => 5)) <= 10);
 });
 
+test('it is unsure where the work is only until a trial has told', (t) => {
+  const light = new Bench();
+  light.many(500, () => 0.05);
+  t.false(light.scheduler.isUnsure);
+  const parsed = new Bench();
+  parsed.sending = 25;
+  const begun: boolean[] = [];
+  parsed.many(
+    200,
+    () => {
+      begun.push(parsed.scheduler.isUnsure);
+      return 0.3;
+    },
+    3,
+  );
+  t.true(begun.includes(true));
+  t.is(parsed.movable.mode, 'cheap');
+  t.false(parsed.scheduler.isUnsure);
+});
+
 test('work that is worth a large message leaves', (t) => {
   const bench = new Bench();
   bench.sending = 5;

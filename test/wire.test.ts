@@ -32,7 +32,7 @@ const MESSAGES: readonly (ToHome | ToReplica)[] = [
         },
         ...{ tls: null, httpValidation: undefined, insecureHTTPParser: undefined, traps: [] },
       },
-      ...{ isComplete: true, app: ':app', progress: 'open', fixes: null, response },
+      ...{ isComplete: true, app: ':app', progress: 'open', corks: 1, fixes: null, response },
       args: null,
       req: { names: ['url'], values: [{ deep: ['kept'] }], traps: [] },
       res: { names: [], values: [], traps: ['a', 'why'] },

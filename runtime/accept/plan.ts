@@ -49,8 +49,8 @@ export interface AcceptOptions {
 }
 
 const LOOK_EVERY_MS = 100;
-const BUSY = 0.85;
-/** In a row. Replicas take a while to start. */
+const BUSY = 0.8;
+/** More of them than of others. Replicas take a while to start. */
 const LOOKS_UNTIL_WANTED = 2;
 const LOOKS = 5;
 /** A handler that computes for long is found out by its first runs, or by a trial, which is waited for, but not for ever. */
@@ -281,7 +281,7 @@ export class AcceptPlan {
 
   /** `pays`: it would for some server, as far as is known. */
   #decide(pays: boolean): void {
-    this.#busyLooks = this.#demand() >= BUSY ? this.#busyLooks + 1 : 0;
+    this.#busyLooks = Math.max(0, this.#busyLooks + (this.#demand() >= BUSY ? 1 : -1));
     if (!pays) return;
     if (this.#busyLooks >= LOOKS_UNTIL_WANTED) this.#options.wanted();
     this.#hasDecided = this.#busyLooks >= (this.#options.isTrying() ? LOOKS_WITH_TRIAL : LOOKS);

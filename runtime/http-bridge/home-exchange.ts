@@ -13,7 +13,7 @@ import { closings } from './closings.js';
 import { genuine } from './genuine.js';
 import { applyHead, readResponse } from './headers.js';
 import { HomeBody } from './home-body.js';
-import { KeptBack } from './kept-back.js';
+import { doCork, KeptBack } from './kept-back.js';
 import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { isSentAtOnce } from './outbox.js';
@@ -223,6 +223,9 @@ export class HomeExchange {
         return this.#write(step);
       case 'end':
         return this.#end(step);
+      case 'cork':
+      case 'uncork':
+        return doCork(res, step.do);
       case 'flushHeaders':
         Reflect.apply(own(res, 'flushHeaders') ?? genuine.flushHeaders, res, []);
         return;

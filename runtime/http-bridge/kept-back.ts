@@ -14,6 +14,19 @@ export function isKeptBack(res: ServerResponse): boolean {
   return Array.isArray(kept) && kept.length > 0;
 }
 
+const corks = new WeakMap<ServerResponse, number>();
+
+/** How often handlers elsewhere have said `cork()` and not yet `uncork()`. */
+export function corksOf(res: ServerResponse): number {
+  return corks.get(res) ?? 0;
+}
+
+/** At home, as the handler did it elsewhere. */
+export function doCork(res: ServerResponse, what: 'cork' | 'uncork'): void {
+  corks.set(res, Math.max(0, corksOf(res) + (what === 'cork' ? 1 : -1)));
+  Reflect.apply(genuine[what], res, []);
+}
+
 /** Of home's response. */
 export class KeptBack {
   readonly #res: ServerResponse;

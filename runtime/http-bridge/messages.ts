@@ -76,6 +76,8 @@ export interface Envelope {
   readonly response: ResponseState;
   /** `finished`: all of it was sent. */
   readonly progress: 'open' | 'head-sent' | 'ended' | 'finished';
+  /** How often handlers elsewhere have said `cork()` and not yet `uncork()`. */
+  readonly corks: number;
   readonly fixes: readonly Fix[] | null;
 }
 
@@ -131,6 +133,8 @@ export type Step =
       /** What was kept back before goes with it. */
       readonly joins: boolean;
     }
+  | { readonly do: 'cork' }
+  | { readonly do: 'uncork' }
   | { readonly do: 'flushHeaders' }
   | { readonly do: 'addTrailers'; readonly trailers: unknown }
   | {

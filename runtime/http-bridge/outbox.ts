@@ -1,7 +1,7 @@
 /** Gives: what was done to stand-ins in one turn, in order, for one message; `flush` is called when the turn is over. */
 import type { Step } from './messages.js';
 
-const SENT_AT_ONCE: ReadonlySet<Step['do']> = new Set(['write', 'end', 'flushHeaders', 'inform', 'destroy']);
+const SENT_AT_ONCE: ReadonlySet<Step['do']> = new Set(['write', 'end', 'uncork', 'flushHeaders', 'inform', 'destroy']);
 
 /** Where home is here: it takes this while the call is made that it comes from. */
 export function isSentAtOnce(step: Step): boolean {

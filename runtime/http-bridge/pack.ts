@@ -9,6 +9,7 @@ import { CannotTravel, Encoder, type Refs } from '../codec.js';
 import { IncomingMessage, ServerResponse } from '../node-http.js';
 import { NODES_OWN_SOCKET } from './genuine.js';
 import { headersIntact, readResponse } from './headers.js';
+import { corksOf } from './kept-back.js';
 import { type BodyState, type Connection, type Envelope, type ExchangeId, type Gone, TLS_FACTS } from './messages.js';
 import type { Args } from './names.js';
 import { packArgs, packReq, packRes } from './properties.js';
@@ -39,6 +40,7 @@ export function packExchange(
     args: args === undefined ? null : packArgs(args, encoder),
     response: readResponse(res),
     progress: progressOf(res),
+    corks: corksOf(res),
     fixes: encoder.fixes,
   };
 }

@@ -11,7 +11,7 @@ import { renewNames } from './become-other.js';
 import { Mark } from './exchange-of.js';
 import { genuine } from './genuine.js';
 
-export type Recorded = 'writeHead' | 'write' | 'end' | 'uncork' | 'flushHeaders' | 'addTrailers' | Information;
+export type Recorded = 'writeHead' | 'write' | 'end' | 'cork' | 'uncork' | 'flushHeaders' | 'addTrailers' | Information;
 export type Information = 'writeContinue' | 'writeProcessing' | 'writeEarlyHints';
 
 export interface Recorder {
@@ -28,6 +28,7 @@ export function recordResponses(): void {
   replace('writeHead');
   replace('write');
   replace('end');
+  replace('cork');
   replace('uncork');
   replace('flushHeaders');
   replace('addTrailers');

@@ -125,7 +125,7 @@ export class ReplicaExchange implements SocketOwner {
     if (envelope.app !== null) this.#enterApp(envelope.app);
     this.res.on('finish', this.#onFinish);
     recorders.set(this.res, this.#steps);
-    this.#steps.catchUp(envelope.progress);
+    this.#steps.catchUp(envelope);
     if (envelope.progress !== 'open') this.socket.takeCallbacks();
     this.socket.drained();
     this.#hasGone = envelope.gone !== null;
@@ -455,7 +455,7 @@ export class ReplicaExchange implements SocketOwner {
     if (res.writableEnded) return;
     this.#steps.isQuiet = true;
     if (!res.headersSent) setResponse(res, state);
-    this.#steps.catchUp('ended');
+    this.#steps.catchUp({ progress: 'ended', corks: 0 });
     this.#steps.takeEnd();
   }
 

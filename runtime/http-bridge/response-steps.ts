@@ -28,6 +28,8 @@ export class ResponseSteps implements Recorder {
   /** Calls of the app's that are being done: what they call in turn is no step of its own. */
   #depth = 0;
   #isQuiet = true;
+  /** How often the app has said `cork()` and not yet `uncork()`. */
+  #corks = 0;
   #ended = false;
   readonly #callbacks = new Map<number, readonly Callback[]>();
   #lastCallback = 0;
@@ -61,10 +63,12 @@ export class ResponseSteps implements Recorder {
   }
 
   /** What home has sent already; nobody is told. */
-  catchUp(progress: Envelope['progress']): void {
+  catchUp({ progress, corks }: Pick<Envelope, 'progress' | 'corks'>): void {
+    this.#corks = corks;
     this.#depth++;
     try {
       catchUp(this.#res, progress);
+      for (let cork = 0; cork < corks; cork++) Reflect.apply(genuine.cork, this.#res, []);
     } finally {
       this.#depth--;
     }
@@ -122,9 +126,14 @@ export class ResponseSteps implements Recorder {
         return this.#pushWrite(args, result, wasKept);
       case 'end':
         return this.#pushEnd(args, wasKept);
+      case 'cork':
+        this.#corks++;
+        return this.#outbox.push({ do: 'cork' });
       case 'uncork':
-        // Newer versions of Node write then what they have kept back; home was told of it before.
-        return;
+        // Node lets go by itself of what it has kept back by itself, as it does at home.
+        if (this.#corks === 0) return;
+        this.#corks--;
+        return this.#outbox.push({ do: 'uncork' });
       case 'flushHeaders':
         return this.#outbox.push({ do: 'flushHeaders' });
       case 'addTrailers':
