@@ -52,6 +52,8 @@ export interface EngineContext {
   readonly recorder: Recorder | null;
   /** As it was before the first line of the app. */
   readonly env: NodeJS.ProcessEnv;
+  /** What V8 has made of texts is written down for the next start; null where it is not kept. */
+  readonly writeCode: (() => void) | null;
 }
 
 /** For routes that were added: what is not linked stays at home, so nothing is urgent. */

@@ -164,7 +164,16 @@ function replaceTexts(emitted: ReadonlyMap<string, Emitted>): void {
   const absent = new Map([...emitted].filter(([, { isOnDisk }]) => !isOnDisk));
   if (absent.size > 0) provide(absent);
   if (hasSyncHooks(Module)) {
-    Module.registerHooks({ load: (name, context, next) => load(emitted, name, next(name, context)) });
+    const texts = new Map([...emitted].map(([file, each]) => [url.pathToFileURL(file).href, each.text]));
+    const read: Load = (name, context, next) => {
+      isReading = true;
+      try {
+        return load(texts, name, next(name, context));
+      } finally {
+        isReading = false;
+      }
+    };
+    Module.registerHooks({ load: read });
     return;
   }
   replaceCommonJs(emitted);
@@ -212,11 +221,23 @@ function hasSyncHooks(module: object): module is SyncHooks {
 }
 
 /** A module may be imported several times, under names that differ behind a question mark. */
-function load(emitted: ReadonlyMap<string, Emitted>, name: string, loaded: Loaded): Loaded {
+function load(texts: ReadonlyMap<string, string>, name: string, loaded: Loaded): Loaded {
   // CommonJS that is imported has no text yet: it is then required, and comes by here again.
   if (loaded.source == null || !name.startsWith('file:')) return loaded;
-  const found = emitted.get(url.fileURLToPath(name.replace(/[?#].*$/s, '')));
-  return found === undefined ? loaded : { ...loaded, source: found.text };
+  const source = texts.get(name) ?? (/[?#%]/.test(name) ? texts.get(plainName(name)) : undefined);
+  return source === undefined ? loaded : { ...loaded, source };
+}
+
+/** There are several ways to write a path as a URL. */
+function plainName(name: string): string {
+  return url.pathToFileURL(url.fileURLToPath(name.replace(/[?#].*$/s, ''))).href;
+}
+
+/** Node reads the text of a module at this moment. */
+let isReading = false;
+
+function readsModule(): boolean {
+  return isReading;
 }
 
 /**
@@ -407,4 +428,4 @@ function readBottomFrames(): string[] {
   return lines.slice(lines.findLastIndex((line) => line.includes('[as runMain]')) + 1);
 }
 
-export = { start, launch, replaceTexts, withMap, mapFrom, checkOriginals, forgetFiles, findMain };
+export = { start, launch, replaceTexts, readsModule, withMap, mapFrom, checkOriginals, forgetFiles, findMain };

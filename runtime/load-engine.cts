@@ -54,6 +54,7 @@ function loadWhenOfUse(context: EngineContext, loaded: () => void): void {
     else loop.noticed(firstWork.awaitWork(() => void load(importInSlices)));
     setTimeout(() => {
       recorder?.stop();
+      context.writeCode?.();
       if (prepared !== null) cache.markUsed(prepared.folder);
     }, START_UP_ENDS_MS).unref();
   });

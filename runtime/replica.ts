@@ -9,6 +9,7 @@ import process from 'node:process';
 import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import { type Listener, ReplicaAccept } from './accept/replica-accept.js';
 import { Channel } from './bus.js';
+import codeCache from './code-cache.cjs';
 import { CannotTravel, encode } from './codec.js';
 import { checkSources, evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
 import raising from './firewall/raise.cjs';
@@ -186,6 +187,7 @@ async function startUp({ folder }: ReplicaSetup, loop: SwitchableLoop, firewall:
   const emitted = firewall.outside(() => readEmitted(folder, manifest));
   firewall.outside(() => checkSources(manifest));
   homeLoop.setLoop(loop);
+  firewall.outside(() => codeCache.keepCode(folder));
   firewall.outside(() => home.replaceTexts(emitted));
   const entry = manifest.modules.find(({ id }) => id === manifest.entry);
   if (entry === undefined) throw new Error('the entry is not among the modules');

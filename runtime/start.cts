@@ -9,9 +9,11 @@ import fs = require('node:fs');
 import os = require('node:os');
 import path = require('node:path');
 import process = require('node:process');
+import timers = require('node:timers');
 
 import type { Problem, RunOptions } from './types.js' with { 'resolution-mode': 'import' };
 
+import codeCache = require('./code-cache.cjs');
 import compiled = require('./compiled.cjs');
 import home = require('./home.cjs');
 import homeLoop = require('./home-loop.cjs');
@@ -99,11 +101,12 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   if (runOptions.record !== null) recordTo(runOptions.record);
   if (runOptions.placement === 'loopback') loopBack(runOptions);
   const aside = whyAside(given, runOptions);
+  const writeCode = given === null ? null : codeCache.keepCode(given.folder);
   // Why it was not compiled has been said.
   if (aside !== null && (given !== null || isHome(runOptions)))
     compiled.say('info', `all of it stays on the main thread: ${aside}`, runOptions.logLevel);
   if (aside !== null && runOptions.report === null) {
-    if (runOptions.fastPath) bearAsExpressWants();
+    if (runOptions.fastPath) bearAsExpressWants(writeCode);
     return;
   }
   const prepared = aside === null ? given : null;
@@ -111,25 +114,29 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   const loop = homeLoop.makeLoop();
   homeLoop.setLoop(loop);
   const recording: typeof import('./firewall/recorder.cjs') = require('./firewall/recorder.cjs');
-  const recorder = prepared === null ? null : recording.record();
+  const recorder = prepared === null ? null : recording.record({ readsModule: home.readsModule });
   const env = { ...process.env };
   const late = runOptions.report === null ? null : reportWithoutServer(runOptions.report, aside);
   // Where the compiler failed there are no modules, and nothing is known.
   const known = given !== null && !given.manifest.movable && given.manifest.modules.length > 0 ? given : null;
-  engine.loadWhenOfUse({ prepared, known, aside, options: runOptions, loop, recorder, env }, () => {
+  engine.loadWhenOfUse({ prepared, known, aside, options: runOptions, loop, recorder, env, writeCode }, () => {
     late?.();
     // What it has loaded of ours the app need not see.
     home.forgetFiles(ownFiles());
   });
 }
 
+/** Start-up is over by then. */
+const WRITE_CODE_MS = 100;
+
 /** An app that stays on one thread is the faster for that as well. */
-function bearAsExpressWants(): void {
+function bearAsExpressWants(writeCode: (() => void) | null): void {
   const watcher: typeof import('./watch-servers.cjs') = require('./watch-servers.cjs');
   const fastPath: typeof import('./fast-path/born-as-express.cjs') = require('./fast-path/born-as-express.cjs');
   watcher.watchServers((server) => {
     fastPath.apply(server);
     fastPath.shortenLater(server);
+    if (writeCode !== null) timers.setTimeout(writeCode, WRITE_CODE_MS).unref();
   });
 }
 

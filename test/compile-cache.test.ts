@@ -10,13 +10,15 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import module from 'node:module';
+import { dirname, join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
 import compiledPrograms from '../runtime/cache.cjs';
 import { programFolder } from './support/drop-in.js';
 import { prepare } from './support/prepare.js';
 import { cliPath } from './support/run-cli.js';
+import { ServedApp } from './support/served-app.js';
 import { type Tree, tempFolder } from './support/temp-folder.js';
 
 // What `fluxion run` keeps on disk between starts: it is used only while it is what the app is.
@@ -237,6 +239,33 @@ test('a cache that others can write to is not trusted', async (t) => {
   chmodSync(app.cache, 0o777);
   const { stdout } = app.start({ env: { TMPDIR: join(app.folder, 'app.js') } });
   t.is(stdout, 'one false\n');
+});
+
+test('what V8 makes of texts is kept with the program, where Node can and nobody else does it', async (t) => {
+  const where =
+    "const { getCompileCacheDir } = require('module');\nexports.get = (req, res) => res.json(0);\nexports.word = getCompileCacheDir?.() ?? 'nowhere';\n";
+  const app = makeApp(t, { 'route.js': where });
+  await prepare('app.js', app.folder, app.cache);
+  const kept = (env = {}): string => app.start({ env }).stdout.split(' ')[0] ?? '';
+  const folder = currentFolder(app);
+  const isPossible = 'flushCompileCache' in module;
+  t.is(dirname(kept()), isPossible ? join(folder, 'code') : '.');
+  t.is(existsSync(join(folder, 'code')), isPossible);
+  t.is(kept({ NODE_V8_COVERAGE: join(app.folder, 'coverage') }), 'nowhere');
+  const own = join(app.folder, 'own');
+  if (isPossible) t.is(dirname(kept({ NODE_COMPILE_CACHE: own })), own);
+});
+
+/** Nobody waits for a server to end, which may be killed. */
+test('a server writes down what V8 has made once it has started', async (t) => {
+  const serve =
+    "require('express')().listen(0, '127.0.0.1', function () { console.log('port ' + this.address().port); });\n";
+  const server = await ServedApp.serve(t, { 'app.js': serve }, { flags: [] });
+  const folder = join(server.folder, 'cache');
+  const isWritten = (): boolean =>
+    readdirSync(folder, { recursive: true }).some((name) => /code.v\d.*.\w{8}$/.test(`${name}`));
+  if ('flushCompileCache' in module) await server.until(isWritten);
+  t.is(isWritten(), 'flushCompileCache' in module);
 });
 
 test('many starts at once', async (t) => {

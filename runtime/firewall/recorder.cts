@@ -40,16 +40,19 @@ const { readKey, isByLoader } = callSites;
 const { errorMonitor } = events;
 const { nextTick } = process;
 
-interface Limits {
+interface RecordOptions {
   readonly bytes?: number;
   readonly calls?: number;
   readonly quickCalls?: number;
+  /** Node's loader is known to read a module now; where it is not known the stack tells, which takes longer. */
+  readonly readsModule?: () => boolean;
 }
 
-function record(limits: Limits = {}): Recorder {
-  const maxBytes = limits.bytes ?? MAX_BYTES;
-  const maxCalls = limits.calls ?? MAX_CALLS;
-  const maxQuickCalls = limits.quickCalls ?? MAX_QUICK_CALLS;
+function record(options: RecordOptions = {}): Recorder {
+  const maxBytes = options.bytes ?? MAX_BYTES;
+  const maxCalls = options.calls ?? MAX_CALLS;
+  const maxQuickCalls = options.quickCalls ?? MAX_QUICK_CALLS;
+  const readsModule = options.readsModule ?? (() => false);
   const facts = processFacts.read();
   const patches = new patching.Patches();
   const unseen = new unseenCall.UnseenCalls();
@@ -132,11 +135,12 @@ function record(limits: Limits = {}): Recorder {
     isQuick: boolean,
     recorded: () => void,
   ): (target: Fn, self: unknown, args: unknown[]) => unknown {
+    const isLoaders = LOADERS.has(callee);
     return function trap(target, self, args): unknown {
       // With a callback it is no call whose result start-up goes on with.
       if (stopped || inside) return Reflect.apply(target, self, args);
       if (typeof args[args.length - 1] === 'function') return callHidden(target, self, args);
-      if (LOADERS.has(callee) && (hasLoadersKey(args[1]) || site(trap, isByLoader)))
+      if (isLoaders && (hasLoadersKey(args[1]) || readsModule() || site(trap, isByLoader)))
         return callInside(target, self, args);
       const key = site(trap);
       if (key === '') return callHidden(target, self, args);
