@@ -31,9 +31,7 @@ export function parseArguments(words: readonly string[]): Command {
     const config = flags.get('--config') ?? null;
     return { kind: 'models', entry: onlyEntry(rest, command), config, json: flags.has('--json') };
   }
-  const entry = onlyEntry(rest, command);
-  const config = flags.get('--config') ?? null;
-  return { kind: 'compile', entry, config, out: flags.get('--out') ?? null, emit: emitForm(flags.get('--emit')) };
+  return compileCommand(onlyEntry(rest, command), flags);
 }
 
 export type Command =
@@ -47,6 +45,8 @@ export type Command =
       /** Null where nothing is said: flx text, or nothing where the output goes to a folder. */
       readonly emit: EmitForm | null;
     }
+  /** As `fluxion run` would: what it needs is kept where it looks for it. */
+  | { readonly kind: 'cache'; readonly entry: string; readonly config: string | null }
   | {
       readonly kind: 'explain';
       readonly entry: string;
@@ -114,6 +114,7 @@ const FLAGS: readonly FlagSpec[] = [
   { name: '--no-color', value: 'none', command: null },
   { name: '--out', short: '-o', value: 'needed', command: 'compile' },
   { name: '--emit', value: 'needed', command: 'compile' },
+  { name: '--cache', value: 'none', command: 'compile' },
   { name: '--config', value: 'needed', command: 'compile' },
   { name: '--config', value: 'needed', command: 'explain' },
   { name: '--json', value: 'none', command: 'explain' },
@@ -220,6 +221,15 @@ function onlyEntry(rest: readonly string[], command: CommandName): string {
   if (entry === undefined || entry === '') throw new BadInput(missingEntry(command));
   if (extra !== undefined) throw new BadInput(unexpectedArgument(extra, command));
   return entry;
+}
+
+function compileCommand(entry: string, flags: ReadonlyMap<string, string>): Command {
+  const config = flags.get('--config') ?? null;
+  const [out, emit] = [flags.get('--out') ?? null, emitForm(flags.get('--emit'))];
+  if (!flags.has('--cache')) return { kind: 'compile', entry, config, out, emit };
+  if (out !== null || emit !== null)
+    throw new BadInput(badValue('--cache', 'prints and writes nothing else', 'leave out --out and --emit'));
+  return { kind: 'cache', entry, config };
 }
 
 function explainCommand(rest: readonly string[], flags: ReadonlyMap<string, string>): Command {

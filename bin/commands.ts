@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Compilation, CompileOptions } from '../compile.js';
 import { BadInput } from '../diagnostics/bad-input.js';
-import { badValue } from '../diagnostics/catalogue.js';
+import { badValue, cacheFailed } from '../diagnostics/catalogue.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Lift, LiveFacts } from '../flx/live-facts.js';
@@ -10,7 +10,7 @@ import type { FluxionProgram } from '../flx/program.js';
 import type { StartManifest } from '../flx/run-manifest.js';
 import type { Command, EmitForm } from './arguments.js';
 import { helpText } from './help.js';
-import { ownManifest } from './own-files.js';
+import { ownFile, ownManifest } from './own-files.js';
 
 /**
  * Reads: a command.
@@ -26,6 +26,8 @@ export async function runCommand(command: Command, cwd: string): Promise<Outcome
       return { pieces: [`${ownVersion()}\n`], diagnostics: [] };
     case 'compile':
       return runCompile(command, cwd);
+    case 'cache':
+      return runToCache(command, cwd);
     case 'explain':
       return runExplain(command, cwd);
     case 'models':
@@ -63,6 +65,32 @@ async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: s
   const printed = [...pieces];
   await writeFolder(program, command.out, command.entry, cwd);
   return { pieces: printed, diagnostics };
+}
+
+/** For starts that are to come, as those of an image that is built once. Here it may take as long as it takes. */
+async function runToCache({ entry, config }: Extract<Command, { kind: 'cache' }>, cwd: string): Promise<Outcome> {
+  const { resolveEntry } = await import('../analyzer/resolve-entry.js');
+  const { default: compiled } = await import('../runtime/compiled.cjs');
+  const { default: cache } = await import('../runtime/cache.cjs');
+  const isFlx = entry.endsWith('.flx');
+  if (!isFlx) resolveEntry(entry, cwd);
+  const root = cache.writableFolder();
+  if (root === null) throw new BadInput(cacheFailed('no folder'));
+  const file = resolve(cwd, entry);
+  const key = compiled.keyOf(
+    { kind: isFlx ? 'flx' : 'entry', file },
+    config,
+    cwd,
+    ownFile('dist/bin/bundle/prepare.js'),
+  );
+  const folder = cache.newFolder(join(root, key));
+  const { diagnostics } = await runPrepare({ kind: 'prepare', entry: file, isFlx, config, folder, live: null }, cwd);
+  const start: StartManifest = JSON.parse(cache.open(key)?.texts.get('start.json') ?? 'null');
+  if (start === null) throw new BadInput(cacheFailed('changed'));
+  const what = start.movable
+    ? 'is compiled'
+    : 'is compiled: nothing of it may leave the main thread ("fluxion explain" says why)';
+  return { pieces: [`${entry} ${what}; "fluxion run" finds it in ${root}\n`], diagnostics };
 }
 
 /** What `fluxion run --report` says that fluxions cost. */

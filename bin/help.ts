@@ -66,12 +66,15 @@ Usage: fluxion compile <entry> [-o <dir>] [--emit <form>]
 Flags:
   -o, --out <dir>   write app.flx, the runnable modules with source maps, and fluxion.json to this folder,
                     which must be new, empty, or written by an earlier run
-  --emit <form>     what to print: flx, json, dot, svg or html; flx if neither flag is given
+  --emit <form>     what to print: flx, json, dot, svg or html; flx if no such flag is given
+  --cache           print and write nothing, but keep what "fluxion run" needs where it looks for it: the first start
+                    from this folder then compiles no more, and compiling has no limit of time
 ${COMMON}
 Examples:
   fluxion compile app.js
   fluxion compile app.js --emit html > app.html
   fluxion compile app.js -o out
+  fluxion compile app.js --cache
 `,
   verify: `Starts the app twice, with node and with fluxion run, sends both the same requests, and compares status, headers,
 bodies, pieces of bodies, output and exit. Prints the first difference.

@@ -74,6 +74,14 @@ function isTrusted(folder: string): boolean {
   }
 }
 
+/** A folder that is asked for by name others may read: an image is made by root, and run by somebody else. */
+const FOR_READERS = 0o755;
+
+function isAsked(folder: string): boolean {
+  const asked = process.env.FLUXION_CACHE;
+  return asked !== undefined && asked !== '' && path.resolve(asked) === folder;
+}
+
 /** Absolute; null where no folder can be had that only this user can write to. */
 function writableFolder(): string | null {
   return places().find(isWritable) ?? null;
@@ -81,7 +89,7 @@ function writableFolder(): string | null {
 
 function isWritable(folder: string): boolean {
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    fs.mkdirSync(folder, { recursive: true, mode: isAsked(folder) ? FOR_READERS : 0o700 });
     fs.accessSync(folder, fs.constants.W_OK);
     return isTrusted(folder);
   } catch {
@@ -201,7 +209,7 @@ function write(folder: string, { files, hashes, others, begun, until }: Made): v
   const rest = JSON.stringify({ version: 1, begun, until: until ?? null, files: inputs, made } satisfies Inputs);
   for (const [name, text] of [...files, ['inputs.json', `${sha256(rest)}\n${rest}`] as const]) {
     const file = path.join(draft, name);
-    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    fs.mkdirSync(path.dirname(file), { recursive: true, mode: FOR_READERS });
     fs.writeFileSync(file, text);
   }
   fs.renameSync(draft, folder);

@@ -41,6 +41,7 @@ test('what the words of a command line ask for', (t) => {
     ['--debug compile app.js --no-color', compile({})],
     ['compile app.js --emit json --config c.js', compile({ emit: 'json', config: 'c.js' })],
     ['compile app.js --emit json --emit svg', compile({ emit: 'svg' })],
+    ['compile app.js --cache', { kind: 'cache', entry: 'app.js', config: null }],
     ['compile -- -app.js', compile({ entry: '-app.js' })],
     ['explain app.js', explain({})],
     ['explain app.js --json', explain({ json: true })],

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -266,6 +267,29 @@ test('a server writes down what V8 has made once it has started', async (t) => {
     readdirSync(folder, { recursive: true }).some((name) => /code.v\d.*.\w{8}$/.test(`${name}`));
   if ('flushCompileCache' in module) await server.until(isWritten);
   t.is(isWritten(), 'flushCompileCache' in module);
+});
+
+test('what is compiled ahead is what a start would compile', (t) => {
+  const app = makeApp(t);
+  const compileTo = (cache: string, ...words: readonly string[]): SpawnSyncReturns<string> => {
+    const env = { ...process.env, NODE_OPTIONS: '', FLUXION_CACHE: cache, XDG_CACHE_HOME: '', TMPDIR: cache };
+    return spawnSync(process.execPath, [cliPath, 'compile', ...words], { cwd: app.folder, encoding: 'utf8', env });
+  };
+  const { stdout, stderr, status } = compileTo(app.cache, 'app.js', '--cache');
+  t.deepEqual([stderr, status], ['', 0]);
+  t.is(stdout, `app.js is compiled; "fluxion run" finds it in ${app.cache}\n`);
+  const compiled = app.compiled();
+  runs(t, app, 'one');
+  t.deepEqual(app.compiled(), compiled);
+  const named = join(app.cache, 'of-an-image');
+  compileTo(named, 'app.js', '--cache');
+  const modes = [named, ...keysIn(named).map((key) => join(named, key))].map((folder) => statSync(folder).mode & 0o777);
+  t.deepEqual(modes, Array(2).fill(0o755 & ~process.umask()));
+  t.regex(compileTo(app.cache, 'none.js', '--cache').stderr, /cli\/entry-not-found/);
+  t.regex(compileTo(app.cache, 'app.js', '--cache', '--emit', 'json').stderr, /leave out --out and --emit/);
+  const failed = compileTo(join(app.folder, 'app.js'), 'app.js', '--cache');
+  t.regex(failed.stderr, /cli\/cache-failed.*FLUXION_CACHE/s);
+  t.is(failed.status, 2);
 });
 
 test('many starts at once', async (t) => {

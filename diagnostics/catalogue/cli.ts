@@ -48,6 +48,14 @@ export const unexpectedArgument = defineDiagnostic(
   }),
 );
 
+export const cacheFailed = defineDiagnostic('cli/cache-failed', 'error', (why: 'no folder' | 'changed') => ({
+  message: `what was compiled cannot be kept: ${
+    why === 'no folder' ? 'no folder for it can be written to by you alone' : 'its files changed meanwhile'
+  }`,
+  lift: why === 'no folder' ? 'name another one in the environment variable FLUXION_CACHE' : 'compile it again',
+  span: null,
+}));
+
 export const missingEntry = defineDiagnostic('cli/missing-entry', 'error', (command: string) => ({
   message: `"fluxion ${command}" needs the file that starts the app`,
   lift: `name it, as in "fluxion ${command} app.js"`,
