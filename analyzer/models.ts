@@ -191,6 +191,10 @@ export class Models {
   #findMember(shape: Shape, name: string): Shape | null {
     const path = `${shape.path}.${name}`;
     if (name === 'prototype') return this.#prototype(shape);
+    if (name === 'constructor' || name === '__proto__') {
+      const above = this.inheritedBy(shape);
+      if (above !== null) return above;
+    }
     if (this.isEnvironment(shape)) return null;
     if (this.isData(shape)) return shape;
     const own = this.#ownMember(shape, name);
@@ -270,6 +274,16 @@ export class Models {
     if (own !== null) return this.#fromMember(`${shape.path}.prototype`, shape.package, own);
     const made = shape.member?.construct?.returns;
     return made === undefined ? this.#unknown(`${shape.path}.prototype`, shape.package) : this.type(made);
+  }
+
+  /** What all values of this type inherit from, where a package exports that: to change it is to change the package's settings. */
+  inheritedBy(shape: Shape): Shape | null {
+    const { typeName } = shape;
+    if (typeName === null || this.typeThat(shape, ({ perRequest }) => perRequest === true) === null) return null;
+    const owner = typeName.slice(0, typeName.lastIndexOf('.'));
+    for (const [name, { lends, construct }] of Object.entries(this.#packages.get(owner)?.module.members ?? {}))
+      if (lends === typeName || construct?.returns === typeName) return this.member(this.package(owner, ''), name);
+    return null;
   }
 
   /** `process.env`: what it holds is text, and text is nothing to keep track of. */

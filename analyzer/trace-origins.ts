@@ -17,6 +17,7 @@
  *   origins/live-copies.ts    closures of the running app in the place of a function
  *   origins/outside-calls.ts  calls of what models describe
  *   origins/given-values.ts   what such a call gives and keeps
+ *   origins/taken-apart.ts    what of that is kept in parts
  */
 import type { Place } from '../flx/program.js';
 import type { Budget } from './budget.js';
@@ -32,6 +33,7 @@ import { LiveFields } from './origins/live-fields.js';
 import { OutsideCalls } from './origins/outside-calls.js';
 import { Properties } from './origins/properties.js';
 import { Seeds } from './origins/seeds.js';
+import { TakenApart } from './origins/taken-apart.js';
 import { TokenFlow } from './origins/token-flow.js';
 import type { CallbackUse, Use } from './origins/uses.js';
 import type { TokenId, TokenTable } from './tokens.js';
@@ -110,6 +112,7 @@ class Solver {
   readonly #outsideCalls: OutsideCalls;
   readonly #calls: Calls;
   readonly #live: LiveCopies;
+  readonly #takenApart: TakenApart;
 
   constructor(flow: TokenFlow, found: Found, precision: Precision) {
     this.#facts = flow.facts;
@@ -117,7 +120,8 @@ class Solver {
     const seeds = new Seeds(flow, found);
     const fields = new LiveFields(flow, found);
     const properties = new Properties(flow, found, fields);
-    const givenValues = new GivenValues(flow, properties);
+    const takenApart = new TakenApart(flow);
+    const givenValues = new GivenValues(flow, properties, takenApart);
     const outsideCalls = new OutsideCalls(flow, found, seeds, properties, givenValues);
     const contexts = new Contexts(flow, seeds, precision);
     const live = new LiveCopies(flow, found, seeds, fields);
@@ -128,6 +132,7 @@ class Solver {
     this.#outsideCalls = outsideCalls;
     this.#calls = new Calls({ flow, seeds, found, properties, givenValues, outsideCalls, contexts, live });
     this.#live = live;
+    this.#takenApart = takenApart;
     flow.connect(
       (use, token) => this.#apply(use, token),
       (code, token) => this.#applyOp(code, token),
@@ -143,7 +148,8 @@ class Solver {
     this.#settle();
     for (let round = 0; round < 20 && !this.#flow.isGivenUp; round++) {
       const named = this.#outsideCalls.admitMethodNames();
-      if (!this.#calls.admitUnknownCallers() && !named) return;
+      const apart = this.#takenApart.admit();
+      if (!this.#calls.admitUnknownCallers() && !named && !apart) return;
       this.#settle();
     }
   }

@@ -276,12 +276,12 @@ export interface Late {
   readonly reads: readonly LateRead[];
 }
 
-/** Callbacks of this call put it there; `passing`: where the fluxion passes its request on, null where that cannot be told. */
+/** Callbacks of a call put it there; `calls`: that one, and those that lead to it. `passing`: where the fluxion passes its request on, null where that
+ *  cannot be told. */
 export interface LateWrite {
   readonly fluxion: FluxionId;
   readonly names: readonly string[];
-  readonly module: ModuleId;
-  readonly call: Span;
+  readonly calls: readonly { readonly module: ModuleId; readonly call: Span }[];
   readonly passing: readonly Passing[] | null;
 }
 

@@ -9,6 +9,7 @@
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part } from '../analyzer/cut-parts.js';
 import { type Engines, findEngines, renders } from '../analyzer/effects/engines.js';
+import { whatIs } from '../analyzer/effects/patches.js';
 import { ANY_PROPERTY, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { Effect } from '../analyzer/summarise-effects.js';
@@ -52,7 +53,7 @@ export class ConfiguredPackages {
     const { facts } = this.#pipeline;
     for (const { fn } of part.runs) this.#lookForLeft(fn);
     this.#pipeline.parts.eachEffect(part, (kind, _root, _fn, op, _at, value) => {
-      if (kind === Effect.mutate) this.#take(this.#packageOf(value, true), op);
+      if (kind === Effect.mutate) this.#takeChanged(value, op);
       else if (kind === Effect.hand) this.#take(this.#modelled(this.#packageOf(value, true)), op);
       else if (kind === Effect.unknown && isCall(facts.kind.get(op)))
         this.#take(this.#modelled(this.#calledOf(op)), op);
@@ -87,6 +88,22 @@ export class ConfiguredPackages {
         if (read.some((member) => member?.left === true)) this.#take(this.#ownName(shape), op);
       }
     }
+  }
+
+  #takeChanged(value: ValueId, op: OpId): void {
+    this.#take(this.#packageOf(value, true), op);
+    for (const owner of this.#inheritedFrom(value)) this.#take(owner, op);
+  }
+
+  /** What all requests, or all responses, inherit from (`app.response`): Node's those of Express, too. */
+  #inheritedFrom(value: ValueId): readonly string[] {
+    const { origins } = this.#pipeline;
+    for (const id of value === NOTHING ? [] : origins.tokensOf(value)) {
+      const token = origins.tokens.get(id);
+      if (token.kind !== 'external' || token.site === everyRequest || whatIs(token.shape) !== 'exchange') continue;
+      return token.shape.isOfNode ? [token.shape.package, 'express'] : [token.shape.package];
+    }
+    return [];
   }
 
   #take(name: string | null, op: OpId): void {
@@ -155,7 +172,11 @@ export class ConfiguredPackages {
 
   /** Of the language and of Node each thing has a model of its own. */
   #ownName(shape: Shape | null): string | null {
-    if (shape === null || shape.package === '' || shape.isOfNode) return null;
+    if (shape === null || shape.package === '') return null;
+    if (shape.isOfNode)
+      return this.#pipeline.models.typeThat(shape, ({ perRequest }) => perRequest === true) === null
+        ? null
+        : shape.package;
     return this.#pipeline.models.settingsOf(shape.package);
   }
 

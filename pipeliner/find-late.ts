@@ -7,10 +7,11 @@
  * Another loop has the request as it was when it left. Whether it is passed on beside such a call, the emitter looks up in the source.
  */
 import { isCall } from '../analyzer/call-graph.js';
-import type { Part, PartId } from '../analyzer/cut-parts.js';
-import { ANY_PROPERTY, type FunctionId, Op, type OpId } from '../analyzer/facts.js';
+import type { Part, PartId, Run } from '../analyzer/cut-parts.js';
+import { ANY_PROPERTY, FunctionFlag, type FunctionId, Op, type OpId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import { everyRequest } from '../analyzer/tokens.js';
+import { Effect } from '../analyzer/summarise-effects.js';
+import { everyRequest, type TokenId } from '../analyzer/tokens.js';
 import { ANY_NAME, type FluxionId, type Late, type LateWrite } from '../flx/program.js';
 import type { Folds } from './fold-packages.js';
 import { PassesOfParts } from './list-passes.js';
@@ -30,10 +31,15 @@ export function findLate(pipeline: Pipeline, folds: Folds, nameOf: (part: Part) 
 }
 
 function* listWrites(pipeline: Pipeline, folds: Folds, nameOf: (part: Part) => FluxionId): Generator<LateWrite> {
-  const { facts, parts } = pipeline;
+  const { parts } = pipeline;
+  const onRequests = findOnRequests(pipeline);
+  const namesOf = (part: Part): readonly string[] => [
+    ...namesIn(pipeline, part, Op.store, () => true),
+    ...changedIn(pipeline, part, onRequests),
+  ];
   const written = new Map<PartId, readonly string[]>();
   for (const part of parts.list) {
-    const names = part.kind === 'main' ? [] : namesIn(pipeline, part, Op.store, () => true);
+    const names = part.kind === 'main' ? [] : namesOf(part);
     if (names.length > 0) written.set(part.id, names);
   }
   if (written.size === 0) return;
@@ -41,18 +47,49 @@ function* listWrites(pipeline: Pipeline, folds: Folds, nameOf: (part: Part) => F
   for (const owner of parts.list) {
     if (owner.kind === 'main' || folds.isFolded(owner.id)) continue;
     for (const from of [owner, ...folds.within(owner)]) {
-      for (const { point, to } of from.streams) {
-        if (point === null) continue;
-        const names = flowOf(parts.list, to).flatMap((id) => written.get(id) ?? []);
-        if (names.length === 0) continue;
-        const passing = passes.of(from);
-        if (passing?.length === 0) continue;
-        const module = facts.moduleOf(point.owner).id;
-        const what = { fluxion: nameOf(owner), names: [...new Set(names)].sort() };
-        yield { ...what, module, call: passes.spanOf(point.op), passing };
-      }
+      const passing = passes.of(from);
+      if (passing?.length === 0) continue;
+      const goingOn = from.streams.map(({ point, owner: fn, to }) => ({
+        names: flowOf(parts.list, to).flatMap((id) => written.get(id) ?? []),
+        // Behind an `await` comes what the function itself does there: it is those who call it that may not wait.
+        calls: passes.waysTo(fn, point === null ? [] : [point.op], from),
+      }));
+      const uncut = [...asyncIn(pipeline, from)].map(({ fn, runs }) => ({
+        names: namesOf({ ...from, runs }),
+        calls: passes.waysTo(fn, [], from),
+      }));
+      for (const { names, calls } of [...goingOn, ...uncut])
+        if (names.length > 0) yield { fluxion: nameOf(owner), names: [...new Set(names)].sort(), calls, passing };
     }
   }
+}
+
+/** Async functions that the part calls, with what they run: where an `await` in them is not cut, all of that is the part's. */
+function* asyncIn(
+  { facts, effects }: Pipeline,
+  part: Part,
+): Generator<{ readonly fn: FunctionId; readonly runs: readonly Run[] }> {
+  const run = new Map(part.runs.map((each) => [each.fn, each]));
+  for (const { fn, segment } of part.runs) {
+    if (fn === part.fn.id || (facts.fn(fn).flags & FunctionFlag.async) === 0) continue;
+    const waits = effects.ops
+      .of(fn)
+      .some((op) => facts.kind.get(op) === Op.await && isIn(facts.segment.get(op), segment));
+    if (!waits) continue;
+    const runs = new Set<Run>();
+    const functions = new Set([fn]);
+    for (const each of functions) {
+      const own = run.get(each);
+      if (own !== undefined) runs.add(own);
+      for (const op of effects.ops.of(each)) for (const callee of effects.executes(op)) functions.add(callee);
+    }
+    yield { fn, runs: [...runs] };
+  }
+}
+
+/** An op's segments: the last, and (high half) the first. */
+function isIn(segments: number, segment: number): boolean {
+  return segment >= segments >>> 16 && segment <= (segments & 0xffff);
 }
 
 function flowOf(list: readonly Part[], first: readonly PartId[]): readonly PartId[] {
@@ -80,13 +117,43 @@ function namesIn(pipeline: Pipeline, part: Part, kind: number, isMeant: (fn: Fun
   const names: string[] = [];
   for (const { fn, segment } of part.runs) {
     for (const op of effects.ops.of(fn)) {
-      const at = facts.segment.get(op);
-      if (segment < at >>> 16 || segment > (at & 0xffff)) continue;
+      if (!isIn(facts.segment.get(op), segment)) continue;
       const name = nameOn(pipeline, op, kind);
       if (name !== null && isMeant(fn)) names.push(name);
     }
   }
   return names;
+}
+
+/** Objects of the program that hang on requests, however deep, and by what names. */
+function findOnRequests({ origins: { tokens, tokensOf }, facts }: Pipeline): ReadonlyMap<TokenId, ReadonlySet<string>> {
+  const found = new Map<TokenId, Set<string>>();
+  for (let id = 1; id < tokens.length; id++) {
+    const token = tokens.get(id);
+    if (token.kind !== 'external' || token.site !== everyRequest) continue;
+    for (const [atom, value] of tokens.knownProperties(id) ?? []) {
+      const name = atom === ANY_PROPERTY ? ANY_NAME : facts.atomName(atom);
+      const within = new Set(tokensOf(value));
+      for (const each of within) {
+        if (tokens.get(each).kind !== 'object') continue;
+        found.set(each, (found.get(each) ?? new Set()).add(name));
+        for (const below of tokens.knownProperties(each)?.values() ?? [])
+          for (const next of tokensOf(below)) within.add(next);
+      }
+    }
+  }
+  return found;
+}
+
+/** By which names that hangs on requests which the part changes: `req.box.late = true`. */
+function changedIn(pipeline: Pipeline, part: Part, onRequests: ReadonlyMap<TokenId, ReadonlySet<string>>): string[] {
+  const names = new Set<string>();
+  if (onRequests.size === 0) return [];
+  pipeline.parts.eachEffect(part, (kind, _root, _fn, _op, _at, value) => {
+    if (kind !== Effect.mutate && kind !== Effect.write) return;
+    for (const id of pipeline.origins.tokensOf(value)) for (const name of onRequests.get(id) ?? []) names.add(name);
+  });
+  return [...names];
 }
 
 function nameOn({ facts, origins }: Pipeline, op: OpId, kind: number): string | null {

@@ -8,7 +8,7 @@ import type { Part } from '../analyzer/cut-parts.js';
 import { ANY_PROPERTY, type FunctionId, Op, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
-import type { Passing, Span } from '../flx/program.js';
+import type { ModuleId, Passing, Span } from '../flx/program.js';
 
 export class PassesOfParts {
   readonly #pipeline: Pipeline;
@@ -37,7 +37,7 @@ export class PassesOfParts {
 
   /** Null where it cannot be told: `next` is given to code that nobody knows. */
   of(part: Part): readonly Passing[] | null {
-    const { facts, effects } = this.#pipeline;
+    const { facts } = this.#pipeline;
     const functions = new Set(part.runs.map(({ fn }) => fn));
     if (this.#leaks(functions)) return null;
     const passing = new Map<FunctionId, Set<OpId>>();
@@ -45,22 +45,43 @@ export class PassesOfParts {
       const direct = this.#direct.get(fn);
       if (direct !== undefined) passing.set(fn, new Set(direct));
     }
-    for (let changed = passing.size > 0; changed; ) {
-      changed = false;
-      for (const fn of functions) {
-        for (const op of effects.ops.of(fn)) {
-          if (passing.get(fn)?.has(op) === true || !isCall(facts.kind.get(op))) continue;
-          if (!effects.executes(op).some((callee) => passing.has(callee))) continue;
-          passing.set(fn, (passing.get(fn) ?? new Set()).add(op));
-          changed = true;
-        }
-      }
-    }
+    this.#addCallers(passing, functions);
     return [...passing].map(([fn, calls]) => ({
       module: facts.modules[facts.fn(fn).module]?.id ?? '',
       calls: [...calls].map((op) => this.spanOf(op)),
       noticed: this.#noticedIn(fn).map((op) => this.spanOf(op)),
     }));
+  }
+
+  /** Calls by which the part comes to this function, and to these ops of it. */
+  waysTo(
+    fn: FunctionId,
+    ops: readonly OpId[],
+    part: Part,
+  ): readonly { readonly module: ModuleId; readonly call: Span }[] {
+    const { facts } = this.#pipeline;
+    const ways = new Map([[fn, new Set(ops)]]);
+    this.#addCallers(ways, new Set(part.runs.map((run) => run.fn)));
+    return [...ways].flatMap(([owner, calls]) => {
+      const { id } = facts.moduleOf(owner);
+      return [...calls].map((op) => ({ module: id, call: this.spanOf(op) }));
+    });
+  }
+
+  /** Beside the ops of some functions, those that call these. */
+  #addCallers(ops: Map<FunctionId, Set<OpId>>, functions: ReadonlySet<FunctionId>): void {
+    const { facts, effects } = this.#pipeline;
+    for (let changed = ops.size > 0; changed; ) {
+      changed = false;
+      for (const fn of functions) {
+        for (const op of effects.ops.of(fn)) {
+          if (ops.get(fn)?.has(op) === true || !isCall(facts.kind.get(op))) continue;
+          if (!effects.executes(op).some((callee) => ops.has(callee))) continue;
+          ops.set(fn, (ops.get(fn) ?? new Set()).add(op));
+          changed = true;
+        }
+      }
+    }
   }
 
   #calleesOf(op: OpId): readonly TokenId[] {

@@ -9,6 +9,7 @@ import { ANY_PROPERTY, type Facts, NOTHING, Op, type OpId, type ValueId } from '
 import { type Models, type Ref, registersNothing, type Shape } from '../models.js';
 import { everyRequest, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Properties } from './properties.js';
+import type { TakenApart } from './taken-apart.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
 import type { CallView, Use } from './uses.js';
 
@@ -18,13 +19,15 @@ export class GivenValues {
   readonly #facts: Facts;
   readonly #models: Models;
   readonly #tokens: TokenTable;
+  readonly #takenApart: TakenApart;
   /** While the parameters of a callback are given. */
   givesAnew = false;
   /** While the result of a call is given: what it makes remembers. */
   #givesStateful = false;
 
-  constructor(flow: TokenFlow, properties: Properties) {
+  constructor(flow: TokenFlow, properties: Properties, takenApart: TakenApart) {
     this.#flow = flow;
+    this.#takenApart = takenApart;
     this.#properties = properties;
     this.#facts = flow.facts;
     this.#models = flow.models;
@@ -45,13 +48,9 @@ export class GivenValues {
   #giveOne(ref: Ref, to: ValueId, view: CallView): void {
     switch (ref.kind) {
       case 'fresh':
-        return;
-      case 'data': {
-        const token = this.#flow.madeAt(view.op, 'Object');
-        this.#flow.add(this.#flow.property(token, ANY_PROPERTY), token);
-        this.#flow.add(to, token);
-        return;
-      }
+        return this.#takenApart.note(to, view.op);
+      case 'data':
+        return this.#flow.addData(to, view.op);
       case 'this':
         return this.#flow.edge(view.receiver, to);
       case 'unknown':
@@ -115,7 +114,9 @@ export class GivenValues {
 
   #giveType(name: string, to: ValueId, view: CallView): void {
     if (isContainer(name)) {
-      this.#flow.add(to, this.#flow.madeAt(view.op, name));
+      const token = this.#flow.madeAt(view.op, name);
+      this.#takenApart.note(this.#flow.property(token, ANY_PROPERTY), view.op, true);
+      this.#flow.add(to, token);
       return;
     }
     const shape = this.#models.type(name);
@@ -138,6 +139,7 @@ export class GivenValues {
       this.#flow.add(into, entry);
       into = this.#flow.property(entry, ANY_PROPERTY);
     }
+    if (type === 'Iterator') this.#takenApart.note(into, view.op, true);
     this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
     if (isListed) this.#flow.edge(from, into);
     if (flattening.test(name)) this.#flow.edge(this.#flow.contents(into, view.op), into);
@@ -178,7 +180,9 @@ export class GivenValues {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
         const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
-        this.#flow.use(view.isNew ? view.to : view.receiver, { kind: 'keep', from: kept });
+        const holder = view.isNew ? view.to : view.receiver;
+        this.#takenApart.noteKept(kept, { value: holder, isNew: view.isNew });
+        this.#flow.use(holder, { kind: 'keep', from: kept });
         if (!view.isNew && this.#makes(call)) this.#flow.use(view.to, { kind: 'keep', from: kept });
         if (copiesProperties(call) && assigning.test(name)) continue;
         for (const target of call.mutates ?? []) {

@@ -5,6 +5,7 @@
  * Gives:   to `TokenFlow`: results; to `Found`: callbacks.
  */
 import type { Rupture } from '../../models/types.js';
+import { whatIs } from '../effects/patches.js';
 import { ANY_PROPERTY, type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { isPure, methodByName } from '../method-by-name.js';
 import type { Models, Shape } from '../models.js';
@@ -159,6 +160,10 @@ export class OutsideCalls {
   /** What a thing inherits from. */
   inherit(id: TokenId, to: ValueId): void {
     const token = this.#tokens.get(id);
+    if (token.kind === 'external') {
+      const above = this.#models.inheritedBy(token.shape) ?? (whatIs(token.shape) === 'exchange' ? token.shape : null);
+      if (above !== null) this.#flow.addShape(to, above, -1);
+    }
     if (token.kind !== 'object') return void this.#flow.add(to, UNKNOWN);
     this.#flow.edge(token.proto, to);
     const object = this.#inheritsFromLanguage(token) ? this.#models.global('Object') : null;

@@ -310,7 +310,7 @@ export class Properties {
 
   #loadFromShape(shape: Shape, site: number, name: string, use: Load): void {
     const member = this.#models.member(shape, name);
-    if (member !== null) this.#flow.addShape(use.to, member, site);
+    if (member !== null) this.#flow.addShape(use.to, member, this.#models.isExport(member) ? -1 : site);
     else if (this.#models.isUnknown(shape)) this.#flow.add(use.to, UNKNOWN);
   }
 

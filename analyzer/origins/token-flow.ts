@@ -7,7 +7,7 @@
  * What a use does when a token arrives is not known here: `apply` is given from outside.
  */
 import type { Budget } from '../budget.js';
-import { ANY_PROPERTY, type AtomId, type Facts, NOTHING, type OpId, type ValueId } from '../facts.js';
+import { ANY_PROPERTY, type AtomId, type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
 import type { Models, Shape } from '../models.js';
 import { IntSets } from '../sets.js';
@@ -20,6 +20,9 @@ const tooMany = 120;
 const manyCopies = 16;
 
 const takenAtOnce = 1 << 14;
+
+/** What is read there is no part that could change. */
+const NUMBERS = /^(length|size|byteLength)$/;
 
 interface OpenCopies {
   readonly to: ValueId[];
@@ -252,6 +255,34 @@ export class TokenFlow {
       ofType.set(op, token);
     }
     return token;
+  }
+
+  /** Plain data: whatever is in it is taken for the whole of it. */
+  addData(value: ValueId, op: OpId): void {
+    const token = this.madeAt(op, 'Object');
+    this.add(this.property(token, ANY_PROPERTY), token);
+    this.add(value, token);
+  }
+
+  /** Where what the value holds is copied to, or a part of it; whatever it holds, or if it holds nothing. */
+  *leadsTo(value: ValueId): Generator<{ readonly to: ValueId; readonly isPart: boolean }, void> {
+    const edges = this.#edges.size(value);
+    for (let index = 0; index < edges; index++) yield { to: this.#edges.at(value, index), isPart: false };
+    for (let at = this.#uses.first(value); at !== 0; at = this.#uses.next(at)) {
+      const op = this.#uses.op(at);
+      if (op !== null) {
+        const kind = op < 0 ? -1 : this.facts.kind.get(op);
+        const isPart = kind === Op.load && !NUMBERS.test(this.facts.atomName(this.facts.c.get(op)));
+        if (isPart || kind === Op.await) yield { to: this.facts.b.get(op), isPart };
+        continue;
+      }
+      const use = this.#uses.use(at);
+      if (use.kind === 'load' || use.kind === 'await') yield { to: use.to, isPart: use.kind === 'load' };
+    }
+  }
+
+  isAffordable(): boolean {
+    return this.#budget.spend(1);
   }
 
   contents(value: ValueId, op: OpId): ValueId {

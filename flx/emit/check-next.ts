@@ -28,16 +28,52 @@ export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
 /** Those whose call one run may execute, before or behind, that passes the request on as well. */
 export function findBeside(program: FluxionProgram, writes: readonly LateWrite[]): readonly LateWrite[] {
   const walkedOf = walkSources(program);
-  return writes.filter(({ module, call, passing }) => {
-    const walked = walkedOf(module);
-    const node = walked === null ? null : callAt(walked, call);
-    if (passing === null || walked === null || node === null) return true;
-    const calls = passing.filter((each) => each.module === module).flatMap((each) => each.calls);
-    return calls.some((span) => {
-      const next = callAt(walked, span);
-      return next === null || isBehind(span, node, walked) || isBehind(call, next, walked);
-    });
+  return writes.filter(
+    ({ calls, passing }) => passing === null || calls.some((each) => isBeside(each, passing, walkedOf)),
+  );
+}
+
+function isBeside(
+  { module, call }: LateWrite['calls'][number],
+  passing: readonly Passing[],
+  walkedOf: (id: string) => Walked | null,
+): boolean {
+  const walked = walkedOf(module);
+  const node = walked === null ? null : callAt(walked, call);
+  if (walked === null || node === null) return true;
+  const calls = passing.filter((each) => each.module === module).flatMap((each) => each.calls);
+  return calls.some((span) => {
+    const next = callAt(walked, span);
+    const goesOnFirst = !isAwaited(node, walked) && next !== null && isBehind(span, node, walked);
+    return next === null || goesOnFirst || isBehind(call, next, walked);
   });
+}
+
+/** What comes behind the call waits for it: `await load(req)`, `await Promise.all([load(req), count(req)])`. */
+function isAwaited(call: CallNode, { parents }: Walked): boolean {
+  let node: es.Node = call;
+  for (let parent = parents.get(node); parent !== undefined; parent = parents.get(node)) {
+    if (parent.type === 'AwaitExpression') return true;
+    const isListed = parent.type === 'ArrayExpression' || (parent.type === 'CallExpression' && waitsForAll(parent));
+    if (!isListed && !isChained(parent, node)) return false;
+    node = parent;
+  }
+  return false;
+}
+
+function waitsForAll({ callee }: es.SimpleCallExpression): boolean {
+  if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return false;
+  return callee.object.name === 'Promise' && isNamed(callee, /^all(Settled)?$/);
+}
+
+/** `load(req).catch(log)` */
+function isChained(parent: es.Node, node: es.Node): boolean {
+  if (parent.type === 'MemberExpression') return parent.object === node && isNamed(parent, /^(then|catch|finally)$/);
+  return parent.type === 'CallExpression' && parent.callee === node && node.type === 'MemberExpression';
+}
+
+function isNamed({ property, computed }: es.MemberExpression, names: RegExp): boolean {
+  return !computed && property.type === 'Identifier' && names.test(property.name);
 }
 
 /** Is something noticed behind one of the calls? Other calls, and what is thrown, do not count. */
