@@ -136,6 +136,7 @@ const mutated = where(
   "the index of an argument, -1 for all, or 'this'",
   (value) => isCountOrAll(value) || value === 'this',
 );
+const shared = where("true, false or 'kept'", (value) => typeof value === 'boolean' || value === 'kept');
 const kept = where('the index of an argument, or -1 for all', isCountOrAll);
 
 const SHORT_REFS = ['fresh', 'data', 'this', 'contents', 'copy', 'iterator', 'unknown'];
@@ -213,7 +214,8 @@ const call = object<Call>('an object that says what the call does', () => ({
   runs: optional(name),
   failsLive: optional(yesOrNo),
   finishesLater: optional(yesOrNo),
-  shared: optional(yesOrNo),
+  shared: optional(shared),
+  comesOut: optional(list('a list', kept)),
 }));
 
 const member: Check = object<Member>('an object that describes a value', () => ({

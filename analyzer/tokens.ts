@@ -47,6 +47,8 @@ export class TokenTable {
   readonly #functions = new IntList(1024);
   readonly #externals = new Map<Shape, Map<number, TokenId>>();
   readonly #bound = new Map<string, TokenId>();
+  /** What packages may give again: the package, and whether that is only what the program has put there. */
+  readonly heldBy = new Map<TokenId, { readonly package: string; readonly shared: true | 'kept' }>();
 
   constructor() {
     this.#properties.addToken();

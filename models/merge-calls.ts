@@ -21,7 +21,7 @@ export function mergeCalls(a: Call, b: Call): Call {
     ...(a.promise && b.promise && { promise: true }),
     ...((a.promiseWithoutCallback || b.promiseWithoutCallback) && { promiseWithoutCallback: true }),
     ...((a.stateful || b.stateful) && { stateful: true }),
-    ...((a.shared || b.shared) && { shared: true }),
+    ...((a.shared || b.shared) && { shared: a.shared === true || b.shared === true ? true : ('kept' as const) }),
     ...((a.failsLive || b.failsLive) && { failsLive: true }),
     // Safe to repeat only if both are.
     ...(a.connects && b.connects && { connects: true }),

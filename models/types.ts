@@ -125,8 +125,11 @@ export interface Call {
   readonly failsLive?: boolean;
   /** It goes on with what it reads some time later, which a replica's start-up never comes to: who uses the package stays home. */
   readonly finishesLater?: boolean;
-  /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. */
-  readonly shared?: boolean;
+  /** What it gives is also held elsewhere, in a registry for instance: to change it is to change that. `kept`: only what the program has put there by
+   *  a call that says `comesOut`. */
+  readonly shared?: boolean | 'kept';
+  /** Arguments that calls of the package give again (`z.array().default(list)`), if they are objects. */
+  readonly comesOut?: readonly number[];
 }
 
 export interface Member {

@@ -24,6 +24,7 @@ export class ConfiguredPackages {
   readonly #pipeline: Pipeline;
   readonly #engines: Engines;
   readonly #found = new Map<string, OpId>();
+  #keepers: ReadonlySet<string> | null = null;
   readonly #used = new Map<FunctionId, Configured | null>();
 
   constructor(pipeline: Pipeline) {
@@ -53,6 +54,7 @@ export class ConfiguredPackages {
     const { facts } = this.#pipeline;
     for (const { fn } of part.runs) this.#lookForLeft(fn);
     this.#pipeline.parts.eachEffect(part, (kind, _root, _fn, op, _at, value) => {
+      if (kind === Effect.mutate || kind === Effect.hand) this.#takeHeld(value, op);
       if (kind === Effect.mutate) this.#takeChanged(value, op);
       else if (kind === Effect.hand) this.#take(this.#modelled(this.#packageOf(value, true)), op);
       else if (kind === Effect.unknown && isCall(facts.kind.get(op)))
@@ -88,6 +90,48 @@ export class ConfiguredPackages {
         if (read.some((member) => member?.left === true)) this.#take(this.#ownName(shape), op);
       }
     }
+  }
+
+  /** `schema.parse(data).tags.push(tag)`: what the package may give again. */
+  #takeHeld(value: ValueId, op: OpId): void {
+    const { tokens, tokensOf } = this.#pipeline.origins;
+    if (value === NOTHING || tokens.heldBy.size === 0) return;
+    for (const id of tokensOf(value)) {
+      const held = tokens.heldBy.get(id);
+      if (held === undefined || (held.shared === 'kept' && !this.#keeping().has(held.package))) continue;
+      this.#take(this.#pipeline.models.settingsOf(held.package), op);
+    }
+  }
+
+  /** Packages that were given objects which come out of them again. */
+  #keeping(): ReadonlySet<string> {
+    if (this.#keepers !== null) return this.#keepers;
+    const { facts, models, origins } = this.#pipeline;
+    const found = new Set<string>();
+    for (let call = 0; call < facts.callOp.length; call++) {
+      const op = facts.callOp.get(call);
+      for (const id of origins.calleeTokens(op)) {
+        const shape = this.#shapeOf(id);
+        const comesOut =
+          (shape === null ? null : models.call(shape, facts.kind.get(op) === Op.construct))?.comesOut ?? [];
+        if (comesOut.some((index) => this.#isLasting(facts.argument(call, index)))) found.add(shape?.package ?? '');
+      }
+    }
+    this.#keepers = found;
+    return found;
+  }
+
+  /** An object, or a function that gives one which it has not made itself. */
+  #isLasting(value: ValueId): boolean {
+    const { facts, origins } = this.#pipeline;
+    return origins.tokensOf(value).some((id) => {
+      const fn = origins.tokens.functionOf(id);
+      if (fn === null) return true;
+      return origins.tokensOf(facts.fn(fn).result).some((given) => {
+        const token = origins.tokens.get(given);
+        return token.kind !== 'object' || token.fn !== fn;
+      });
+    });
   }
 
   #takeChanged(value: ValueId, op: OpId): void {

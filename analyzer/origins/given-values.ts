@@ -50,7 +50,8 @@ export class GivenValues {
       case 'fresh':
         return this.#takenApart.note(to, view.op);
       case 'data':
-        return this.#flow.addData(to, view.op);
+        this.#flow.addData(to, view.op);
+        return;
       case 'this':
         return this.#flow.edge(view.receiver, to);
       case 'unknown':
@@ -121,7 +122,12 @@ export class GivenValues {
     }
     const shape = this.#models.type(name);
     if (shape === null) this.#flow.add(to, UNKNOWN);
-    else this.#flow.addShape(to, shape, this.givesAnew || this.#isOfRequest(shape) ? everyRequest : view.op);
+    else
+      this.#flow.addShape(
+        to,
+        shape,
+        this.givesAnew || this.#isOfRequest(shape) ? everyRequest : (view.site ?? view.op),
+      );
   }
 
   /** One request goes through many handlers: what one puts on `req` another finds there, so there is one for all. */
@@ -248,8 +254,26 @@ export class GivenValues {
     this.#flow.use(target, { kind: 'store', atom: ANY_PROPERTY, from: value, op: -1 });
   }
 
-  giveResult(call: Call, view: CallView): void {
+  /** `shape`: what is called, where a package has it. */
+  giveResult(call: Call, view: CallView, shape: Shape | null = null): void {
     if (view.to === NOTHING) return;
+    if (shape !== null && call.shared !== undefined && call.shared !== false)
+      this.#giveAgain(call, call.shared, shape, view);
+    else this.#giveAnew(call, view);
+  }
+
+  /** Plain data belongs to the package, then; of anything else there is one for each name. */
+  #giveAgain(call: Call, shared: true | 'kept', shape: Shape, view: CallView): void {
+    const isData = /^(fresh|unknown|data)$/.test(call.returns ?? 'fresh');
+    if (!isData) return this.#giveAnew(call, { ...view, site: this.#flow.firstSite(shape, view) });
+    const data = this.#facts.newValue();
+    this.#tokens.heldBy.set(this.#flow.addData(data, view.op), { package: shape.package, shared });
+    if (call.promise) this.addPromise(view.op, view.to, data);
+    else this.#flow.edge(data, view.to);
+    if (call.returns === 'unknown') this.#giveAnew(call, view);
+  }
+
+  #giveAnew(call: Call, view: CallView): void {
     if (registersNothing(call, view.args.length)) {
       const { kept } = this.#flow;
       this.#flow.use(view.receiver, { kind: 'load', atom: kept, to: view.to, receiver: NOTHING, op: view.op });

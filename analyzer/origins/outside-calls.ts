@@ -80,7 +80,11 @@ export class OutsideCalls {
       // Nobody says what it does: it may call what it is given, now or later.
       for (const arg of view.args) this.#flow.use(arg, { kind: 'escape' });
       if (shape.package === '') this.#flow.add(view.to, UNKNOWN);
-      else this.#flow.addShape(view.to, this.#models.result(shape, view.isNew), view.op);
+      else {
+        // Two calls of nobody knows what may give the same.
+        const site = view.isNew ? view.op : this.#flow.firstSite(shape, view);
+        this.#flow.addShape(view.to, this.#models.result(shape, view.isNew), site);
+      }
       return;
     }
     for (const rupture of call.ruptures ?? []) this.#takeCallbacks(rupture, view);
@@ -91,7 +95,7 @@ export class OutsideCalls {
       call.keeps !== undefined && call.data !== true && shape.package !== '' && shape.package !== 'express';
     if (mayCall && !shape.isOfNode) for (const arg of view.args) this.#flow.lay(arg, lendAll);
     this.#givenValues.keep(call, view);
-    this.#givenValues.giveResult(call, view);
+    this.#givenValues.giveResult(call, view, shape);
   }
 
   /** From now on something inherits from something else. */

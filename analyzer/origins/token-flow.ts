@@ -47,6 +47,7 @@ export class TokenFlow {
   readonly #queueValues = new IntList(4096);
   readonly #queueTokens = new IntList(4096);
   readonly #laid = new Map<Use, Set<ValueId>>();
+  readonly #firstSites = new Map<Shape, Map<string, OpId>>();
   readonly #made = new Map<string, Map<OpId, TokenId>>();
   /** For each instance a value that holds nothing else. */
   readonly #alone = new Map<TokenId, ValueId>();
@@ -235,6 +236,17 @@ export class TokenFlow {
     this.use(value, use);
   }
 
+  /** The first call of this by the same name (`loggers.get('x')`): what it gives the others give as well. */
+  firstSite(shape: Shape, { op, args }: { readonly op: OpId; readonly args: readonly ValueId[] }): OpId {
+    const name = this.facts.strings.get(args[0] ?? NOTHING) ?? '';
+    let sites = this.#firstSites.get(shape);
+    if (sites === undefined) this.#firstSites.set(shape, (sites = new Map()));
+    const first = sites.get(name);
+    if (first !== undefined) return first;
+    sites.set(name, op);
+    return op;
+  }
+
   holding(id: TokenId): ValueId {
     let value = this.#alone.get(id);
     if (value === undefined) {
@@ -258,10 +270,11 @@ export class TokenFlow {
   }
 
   /** Plain data: whatever is in it is taken for the whole of it. */
-  addData(value: ValueId, op: OpId): void {
+  addData(value: ValueId, op: OpId): TokenId {
     const token = this.madeAt(op, 'Object');
     this.add(this.property(token, ANY_PROPERTY), token);
     this.add(value, token);
+    return token;
   }
 
   /** Where what the value holds is copied to, or a part of it; whatever it holds, or if it holds nothing. */

@@ -87,6 +87,8 @@ export interface CallView {
   /** The arguments are not those that stand in the source. */
   readonly rearranged?: boolean;
   readonly awaited?: boolean;
+  /** The op that stands for all that give the same again. */
+  readonly site?: OpId;
   /** The only receiver of the call, where each has a call of its own. */
   readonly only?: TokenId;
 }

@@ -2,6 +2,7 @@ import type { Members } from '../build.js';
 import {
   asked,
   askedItself,
+  calls,
   chained,
   configures,
   constants,
@@ -47,13 +48,21 @@ export const joi = {
 
 export const joiScoped = { ...joi, name: '@hapi/joi' } satisfies PackageModel;
 
+/** Defaults come out as they were put in. */
+const PARSED: Call = { returns: 'unknown', shared: 'kept' };
+const FILLED_IN = {
+  ...each('default prefault catch', { call: { ...builds('zod.Schema'), comesOut: [0] } }),
+  // `_default(schema, value)` of the functions of zod 4.
+  ...each('_default', { call: { ...builds('zod.Schema'), comesOut: [1] } }),
+};
+
 const ZOD: Members = {
   ...each(
     `string number boolean bigint symbol undefined null any unknown never void date array object strictObject union
     discriminatedUnion intersection tuple record map set enum nativeEnum literal optional nullable lazy promise
     preprocess transform pipe email url uuid nan strictObject looseObject partialRecord looseRecord
     nullish nonoptional readonly refine superRefine check templateLiteral file int int32 float32 float64 uint32 guid
-    uuidv4 nanoid cuid cuid2 ulid ipv4 ipv6 base64 base64url jwt json stringbool keyof prefault success catch codec
+    uuidv4 nanoid cuid cuid2 ulid ipv4 ipv6 base64 base64url jwt json stringbool keyof success codec
     extend safeExtend merge pick omit partial required catchall lt lte gt gte positive negative multipleOf minLength
     maxLength length regex lowercase uppercase includes startsWith endsWith trim toLowerCase toUpperCase overwrite`,
     { call: builds('zod.Schema') },
@@ -62,8 +71,9 @@ const ZOD: Members = {
   ...each('custom instanceof', { call: { ...builds('zod.Schema'), mutates: [1] } }),
   coerce: { members: each('string number boolean bigint date', { call: builds('zod.Schema') }) },
   iso: { members: each('datetime date time duration', { call: builds('zod.Schema') }) },
-  ...pure('parse safeParse encode decode', 'unknown'),
-  ...promising('parseAsync safeParseAsync encodeAsync decodeAsync', { returns: 'unknown' }),
+  ...calls('parse safeParse encode decode', PARSED),
+  ...promising('parseAsync safeParseAsync encodeAsync decodeAsync', PARSED),
+  ...FILLED_IN,
   ...pure('treeifyError prettifyError formatError flattenError toJSONSchema'),
   ZodError: { construct: { returns: 'Error', keeps: [-1] } },
   ...configures('setErrorMap config'),
@@ -75,8 +85,9 @@ export const zod = {
   types: {
     Schema: {
       members: {
-        ...pure('parse safeParse', 'unknown'),
-        ...promising('parseAsync safeParseAsync spa', { returns: 'unknown' }),
+        ...calls('parse safeParse', PARSED),
+        ...promising('parseAsync safeParseAsync spa', PARSED),
+        ...FILLED_IN,
         ...values('shape'),
       },
       others: builds('zod.Schema'),
