@@ -168,6 +168,7 @@ class Solver {
       this.#seeds.seedStarted() ||
       this.#properties.copyLateProperties() ||
       this.#properties.loadInherited() ||
+      this.#outsideCalls.admitErrors() ||
       this.#calls.admitSuperCalls() ||
       this.#live.admitOthersInstances() ||
       this.#calls.admitWaiting()

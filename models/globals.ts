@@ -79,7 +79,9 @@ const REFLECT: Member = {
     ...pure('get', 'contents 0'),
     ...pure('getPrototypeOf'),
     ...pure('getOwnPropertyDescriptor', 'copy 0'),
-    ...calls('set defineProperty deleteProperty setPrototypeOf preventExtensions', { mutates: [0], keeps: [-1] }),
+    // The fourth argument is in the place of the first, for setters and for where a value is put.
+    ...calls('set', { mutates: [0, 3], keeps: [-1] }),
+    ...calls('defineProperty deleteProperty setPrototypeOf preventExtensions', { mutates: [0], keeps: [-1] }),
   },
 };
 

@@ -7,7 +7,7 @@
  * what it is.
  */
 import type { PartId } from '../analyzer/cut-parts.js';
-import type { FunctionId, ValueId } from '../analyzer/facts.js';
+import { type FunctionId, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import { everyRequest, type Token, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 
@@ -26,6 +26,7 @@ export class LastingObjects {
     const queue: TokenId[] = [];
     for (let id = 1; id < pipeline.origins.tokens.length; id++)
       if (this.#isMadeAtStart(pipeline.origins.tokens.get(id))) queue.push(id);
+    queue.push(...this.#findFilledModules());
     for (const variable of pipeline.facts.variables.values()) {
       if (isStartUpOnly(pipeline.parts.runners.get(variable.owner)))
         queue.push(...pipeline.origins.tokensOf(variable.value));
@@ -36,6 +37,21 @@ export class LastingObjects {
   #isMadeAtStart(token: Token): boolean {
     const maker = this.#makerOf(token);
     return maker !== null && isStartUpOnly(this.#pipeline.parts.runners.get(maker));
+  }
+
+  /** What a package or Node exports, and the program stores something in, whoever asked for it. */
+  #findFilledModules(): readonly TokenId[] {
+    const { facts, origins } = this.#pipeline;
+    const found = new Set<TokenId>();
+    const kinds = facts.kind.entries();
+    for (let op = 0; op < kinds.length; op++) {
+      if (kinds[op] !== Op.store || facts.d.get(op) === 1) continue;
+      for (const id of origins.tokensOf(facts.a.get(op))) {
+        const token = origins.tokens.get(id);
+        if (token.kind === 'external' && token.site === -1) found.add(id);
+      }
+    }
+    return [...found];
   }
 
   #makerOf(token: Token): FunctionId | null {

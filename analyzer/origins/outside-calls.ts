@@ -9,7 +9,7 @@ import { whatIs } from '../effects/patches.js';
 import { ANY_PROPERTY, type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { isPure, methodByName } from '../method-by-name.js';
 import type { Models, Shape } from '../models.js';
-import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import { everyRequest, type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
 import type { Properties } from './properties.js';
@@ -28,6 +28,8 @@ export class OutsideCalls {
   readonly #tokens: TokenTable;
   readonly #inheritors = new Map<OpId, TokenId>();
   readonly #byName = new Set<OpId>();
+  /** Made where they are thrown. */
+  readonly #errors = new Set<TokenId>();
 
   constructor(flow: TokenFlow, found: Found, seeds: Seeds, properties: Properties, givenValues: GivenValues) {
     this.#properties = properties;
@@ -133,8 +135,28 @@ export class OutsideCalls {
   throw(id: TokenId, op: OpId): void {
     const token = this.#tokens.get(id);
     const isError = token.kind === 'external' && token.shape.typeName === 'Error';
-    if (isError && this.#isMadeFor(token.site, op)) return;
-    this.#flow.add(this.#facts.thrown, id);
+    if (isError && this.#isMadeFor(token.site, op)) this.#errors.add(id);
+    else this.#flow.add(this.#facts.thrown, id);
+  }
+
+  /** Unless something is on it that was there before: `Object.assign(new Error('gone'), { store })`. */
+  admitErrors(): boolean {
+    let found = false;
+    for (const id of this.#errors) {
+      const properties = this.#tokens.knownProperties(id)?.values() ?? [];
+      if (![...properties].some((value) => this.#flow.held.get(value).some((held) => this.#isOlder(held, id))))
+        continue;
+      this.#errors.delete(id);
+      found = this.#flow.add(this.#facts.thrown, id) || found;
+    }
+    return found;
+  }
+
+  #isOlder(held: TokenId, error: TokenId): boolean {
+    const [token, made] = [this.#tokens.get(held), this.#tokens.get(error)];
+    const maker = made.kind === 'external' && made.site >= 0 ? this.#facts.owner.get(made.site) : -1;
+    if (token.kind === 'object') return token.fn !== maker;
+    return token.kind === 'external' && token.site !== everyRequest && token.shape.typeName !== 'Error';
   }
 
   /** In the same call of a function that is not start-up's own. */

@@ -33,6 +33,8 @@ interface Borrowed {
   readonly use: Load;
 }
 
+const ANY_NAME = '*';
+
 export class Properties {
   readonly #flow: TokenFlow;
   readonly #found: Found;
@@ -74,9 +76,21 @@ export class Properties {
     const { b, c } = this.#facts;
     const kinds = this.#facts.kind.entries();
     for (let op = 0; op < kinds.length; op++) {
+      if (kinds[op] === Op.method && this.#facts.atomName(c.get(op)) === 'defineProperty') this.#nameGetter(op);
       if (kinds[op] !== Op.store || b.get(op) === NOTHING) continue;
       if (isCalledByLanguage(this.#facts.atomName(c.get(op)))) this.#implicit.add(c.get(op));
     }
+  }
+
+  /** `Object.defineProperty(o, 'x', { get() {…} })` */
+  #nameGetter(op: OpId): void {
+    const call = this.#facts.d.get(op);
+    if (this.#facts.callCount.get(call) > 1) this.getterOf(this.#facts.strings.get(this.#facts.argument(call, 1)));
+  }
+
+  /** Where an object has the getter of a property; of any, where the name is not known. */
+  getterOf(name: string | undefined): AtomId {
+    return this.#facts.atom(`get ${name ?? ANY_NAME}`);
   }
 
   load(id: TokenId, use: Load): void {
@@ -106,6 +120,7 @@ export class Properties {
     if (token.kind === 'object' && use.op >= 0 && this.#facts.keys.has(use.op))
       this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     if (token.kind === 'external') {
+      if (token.shape.member?.isKept === true) this.#loadFromHolder(token, use);
       if (!this.#borrow(id, token.shape, token.site, use)) this.#loadFromShape(token.shape, token.site, name, use);
       return;
     }
@@ -202,10 +217,10 @@ export class Properties {
   }
 
   #loadGetter(id: TokenId, name: string, use: Load): void {
-    const atom = this.#facts.knownAtom(`get ${name}`);
-    if (atom === undefined) return;
-    const getter = this.#flow.property(id, atom);
-    this.#call(getter, use.receiver, use.to, use.op);
+    for (const of of [name, ANY_NAME]) {
+      const atom = this.#facts.knownAtom(`get ${of}`);
+      if (atom !== undefined) this.#call(this.#flow.property(id, atom), use.receiver, use.to, use.op);
+    }
   }
 
   #loadFromFunction(id: TokenId, fn: FunctionId, use: Load): void {
@@ -360,6 +375,12 @@ export class Properties {
   #keepInHolder({ shape, site }: Extract<Token, { kind: 'external' }>, from: ValueId): void {
     const holder = this.#models.type(shape.path.slice(0, shape.path.lastIndexOf('.')));
     if (holder !== null) this.keep(this.#tokens.external(holder, site), from);
+  }
+
+  /** What `app.set('title', title)` has put there. */
+  #loadFromHolder({ shape, site }: Extract<Token, { kind: 'external' }>, { to }: Load): void {
+    const holder = this.#models.type(shape.path.slice(0, shape.path.lastIndexOf('.')));
+    if (holder !== null) this.#flow.edge(this.#flow.property(this.#tokens.external(holder, site), this.#flow.kept), to);
   }
 
   #storeInField(id: TokenId, atom: AtomId, from: ValueId, { ever, holds }: LiveField): void {
