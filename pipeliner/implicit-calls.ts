@@ -4,7 +4,7 @@
  *          the objects whose users may run them.
  */
 import { isCall } from '../analyzer/call-graph.js';
-import type { FunctionId, OpId, ValueId } from '../analyzer/facts.js';
+import { type FunctionId, NOTHING, type OpId, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
@@ -22,6 +22,7 @@ export class ImplicitCalls {
   readonly #pipeline: Pipeline;
   readonly #isLasting: (id: TokenId) => boolean;
   readonly #changes: (variable: ValueId) => boolean;
+  #heirs: ReadonlyMap<TokenId, readonly TokenId[]> | null = null;
   #made: ReadonlyMap<FunctionId, readonly FunctionId[]> | null = null;
 
   constructor(pipeline: Pipeline, isLasting: (id: TokenId) => boolean, changes: (variable: ValueId) => boolean) {
@@ -39,9 +40,10 @@ export class ImplicitCalls {
       if (how === undefined) known.set(fn, (how = this.#howUnsettled(fn, maker)));
       if (how === 'not') continue;
       const op = effects.ops.of(fn)[0] ?? 0;
-      // An instance has the methods of its class.
-      const users = [holder, facts.fn(fn).receiver].flatMap((value) => origins.tokensOf(value));
-      for (const token of new Set(users)) {
+      // An instance has the methods of its class, and what a helper defines on the class's prototype.
+      const users = new Set([holder, facts.fn(fn).receiver].flatMap((value) => origins.tokensOf(value)));
+      for (const token of users) {
+        if (how === 'beyond itself') for (const heir of this.#heirsOf(token)) users.add(heir);
         // What changes nothing but an object of its own request changes nothing that lasts.
         if (how === 'beyond itself' || (this.#isLasting(token) && !this.#isPrototype(token))) yield { token, op };
       }
@@ -60,6 +62,27 @@ export class ImplicitCalls {
     const { receiver, params } = facts.fn(fn);
     const base = facts.a.get(op);
     return base === receiver || params.includes(base);
+  }
+
+  #heirsOf(prototype: TokenId): readonly TokenId[] {
+    this.#heirs ??= this.#findHeirs();
+    return this.#heirs.get(prototype) ?? [];
+  }
+
+  /** By what is inherited from: what does so. */
+  #findHeirs(): ReadonlyMap<TokenId, readonly TokenId[]> {
+    const { origins } = this.#pipeline;
+    const found = new Map<TokenId, TokenId[]>();
+    for (let id = 1; id < origins.tokens.length; id++) {
+      const token = origins.tokens.get(id);
+      if (token.kind !== 'object' || token.proto === NOTHING) continue;
+      for (const above of origins.tokensOf(token.proto)) {
+        const known = found.get(above);
+        if (known === undefined) found.set(above, [id]);
+        else known.push(id);
+      }
+    }
+    return found;
   }
 
   #isPrototype(id: TokenId): boolean {

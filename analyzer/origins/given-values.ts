@@ -234,7 +234,6 @@ export class GivenValues {
       this.#flow.use(descriptor, { kind: 'load', atom, to: value, receiver: NOTHING, op: -1 });
       this.#flow.use(target, { kind: 'store', atom: property, from: given, op: -1 });
       if (given === value) continue;
-      this.#flow.use(target, { kind: 'store', atom: this.#properties.getterOf(key), from: value, op: -1 });
       const getter = { op: -1, to: given, receiver: target, args: [], spread: -1, isNew: false, promisified: false };
       this.#flow.use(value, { kind: 'call', view: getter });
     }

@@ -33,8 +33,6 @@ interface Borrowed {
   readonly use: Load;
 }
 
-const ANY_NAME = '*';
-
 export class Properties {
   readonly #flow: TokenFlow;
   readonly #found: Found;
@@ -76,21 +74,9 @@ export class Properties {
     const { b, c } = this.#facts;
     const kinds = this.#facts.kind.entries();
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] === Op.method && this.#facts.atomName(c.get(op)) === 'defineProperty') this.#nameGetter(op);
       if (kinds[op] !== Op.store || b.get(op) === NOTHING) continue;
       if (isCalledByLanguage(this.#facts.atomName(c.get(op)))) this.#implicit.add(c.get(op));
     }
-  }
-
-  /** `Object.defineProperty(o, 'x', { get() {…} })` */
-  #nameGetter(op: OpId): void {
-    const call = this.#facts.d.get(op);
-    if (this.#facts.callCount.get(call) > 1) this.getterOf(this.#facts.strings.get(this.#facts.argument(call, 1)));
-  }
-
-  /** Where an object has the getter of a property; of any, where the name is not known. */
-  getterOf(name: string | undefined): AtomId {
-    return this.#facts.atom(`get ${name ?? ANY_NAME}`);
   }
 
   load(id: TokenId, use: Load): void {
@@ -217,10 +203,10 @@ export class Properties {
   }
 
   #loadGetter(id: TokenId, name: string, use: Load): void {
-    for (const of of [name, ANY_NAME]) {
-      const atom = this.#facts.knownAtom(`get ${of}`);
-      if (atom !== undefined) this.#call(this.#flow.property(id, atom), use.receiver, use.to, use.op);
-    }
+    const atom = this.#facts.knownAtom(`get ${name}`);
+    if (atom === undefined) return;
+    const getter = this.#flow.property(id, atom);
+    this.#call(getter, use.receiver, use.to, use.op);
   }
 
   #loadFromFunction(id: TokenId, fn: FunctionId, use: Load): void {
