@@ -141,7 +141,8 @@ const kept = where('the index of an argument, or -1 for all', isCountOrAll);
 
 const SHORT_REFS = ['fresh', 'data', 'this', 'contents', 'copy', 'iterator', 'unknown'];
 const WITHOUT = / without \d+$/;
-const ARGUMENT_REF = /^(?:argument|contents|result|results|bound argument|promisified argument) \d+$|^copy (?:-1|\d+)$/;
+const ARGUMENT_REF =
+  /^(?:argument|contents|formed|result|results|bound argument|promisified argument) \d+$|^copy (?:-1|\d+)$/;
 const TYPE_REF = /^(?:list of )?@?[\w$./-]+$/;
 
 /** A short word, something about an argument (`result 0`), a type (`Promise`, `express.Response`), or some with `|`. */

@@ -25,7 +25,7 @@ export type Ref = RefOf & { readonly without?: number };
 type RefOf =
   | { readonly kind: 'fresh' | 'data' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
   | {
-      readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'result' | 'results' | 'bound' | 'promisified';
+      readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'formed' | 'result' | 'results' | 'bound' | 'promisified';
       readonly index: number;
     }
   | { readonly kind: 'type' | 'listOf'; readonly name: string };
@@ -413,6 +413,7 @@ function parsePlainRef(text: string): RefOf {
     case 'copy':
       return Number.isNaN(number) ? { kind: 'copy' } : { kind: 'copyOf', index: number };
     case 'argument':
+    case 'formed':
     case 'result':
     case 'results':
       return { kind: word, index: number };

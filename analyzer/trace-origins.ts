@@ -201,6 +201,8 @@ class Solver {
         return this.#properties.derive(token, use.from);
       case 'pass':
         return this.#givenValues.pass(token, use.to);
+      case 'formedBy':
+        return this.#givenValues.formedBy(token, use);
       case 'throw':
         return this.#outsideCalls.throw(token, use.op);
       case 'await':

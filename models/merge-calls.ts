@@ -32,7 +32,7 @@ function union<T>(a: readonly T[] = [], b: readonly T[] = []): readonly T[] {
   return [...new Set([...a, ...b])];
 }
 
-const SHORT = /^(this|contents|copy|results?|argument|bound|promisified|unknown)\b/;
+const SHORT = /^(this|contents|copy|formed|results?|argument|bound|promisified|unknown)\b/;
 
 /** `fresh` and new instances of different types have nothing that could be shared, so they vanish beside the others. */
 export function mergeRefs(a: ValueRef = 'unknown', b: ValueRef = 'unknown'): ValueRef {

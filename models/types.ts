@@ -50,6 +50,9 @@ export type ValueRef =
   | `bound argument ${number}`
   /** a function that calls argument n, a function with a callback as last argument, and gives a promise instead */
   | `promisified argument ${number}`
+  /** new plain data formed of argument n, by what the receiver holds: in it may be what that argument holds, it may be the argument itself, and what functions
+   *  give that the receiver or another argument holds (`schema.parse(body)`) */
+  | `formed ${number}`
   /** one of these, only where the call has no argument n (`list.reduce(fn)`): `contents without 1` */
   | `${string} without ${number}`
   /** one of these, or some of these in one container: `this | result 0` */

@@ -48,7 +48,8 @@ export class LastingObjects {
       if (kinds[op] !== Op.store || facts.d.get(op) === 1) continue;
       for (const id of origins.tokensOf(facts.a.get(op))) {
         const token = origins.tokens.get(id);
-        if (token.kind === 'external' && token.site === -1) found.add(id);
+        // Globals are variables of their own.
+        if (token.kind === 'external' && token.site === -1 && !/^(process)?$/.test(token.shape.package)) found.add(id);
       }
     }
     return [...found];

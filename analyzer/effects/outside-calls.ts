@@ -260,6 +260,8 @@ export class OutsideEffects {
       case 'bound':
       case 'promisified':
         return this.#values.copy(args[ref.index] ?? NOTHING, to);
+      case 'formed':
+        return this.#values.addSelf(to, this.#values.contentsOf(args[ref.index] ?? NOTHING));
       case 'unknown':
         // It may be made around what was given: `point(list).geometry.coordinates`.
         for (const arg of args) this.#values.addSelf(to, this.#values.contentsOf(arg));

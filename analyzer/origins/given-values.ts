@@ -82,6 +82,16 @@ export class GivenValues {
         if (ref.index < 0) for (const arg of view.args) this.#container(arg, to, view, true);
         else this.#container(view.args[ref.index] ?? NOTHING, to, view);
         return;
+      case 'formed': {
+        const given = view.args[ref.index] ?? NOTHING;
+        const made = this.#facts.newValue();
+        this.#flow.edge(made, to);
+        this.#flow.edge(made, this.#flow.property(this.#flow.addData(to, view.op), ANY_PROPERTY));
+        this.#flow.edge(given, to);
+        for (const by of [view.receiver, ...view.args])
+          if (by !== given) this.#flow.use(by, { kind: 'formedBy', to: made, seen: new Set() });
+        return;
+      }
       case 'result':
         return this.#flow.use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: to });
       case 'results': {
@@ -167,6 +177,19 @@ export class GivenValues {
     if (token.kind !== 'object') return;
     this.#flow.add(to, id);
     if (isContainer(token.type)) this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), to);
+  }
+
+  /** What functions give that such a thing holds, however deep: `z.string().transform(fn)`. */
+  formedBy(id: TokenId, use: Extract<Use, { kind: 'formedBy' }>): void {
+    if (use.seen.has(id)) return;
+    use.seen.add(id);
+    const fn = this.#tokens.functionOf(id);
+    const token = this.#tokens.get(id);
+    if (fn !== null) this.#flow.use(this.#facts.fn(fn).result, { kind: 'await', to: use.to });
+    else if (token.kind === 'unknown') this.#flow.add(use.to, UNKNOWN);
+    else if (token.kind === 'object') this.#flow.use(this.#flow.allProperties(id), use);
+    else if (token.kind === 'external' && token.site !== -1 && token.site !== everyRequest)
+      this.#flow.use(this.#flow.property(id, this.#flow.kept), use);
   }
 
   bind(id: TokenId, use: Extract<Use, { kind: 'bind' }>): void {
@@ -264,13 +287,13 @@ export class GivenValues {
 
   /** Plain data belongs to the package, then; of anything else there is one for each name. */
   #giveAgain(call: Call, shared: true | 'kept', shape: Shape, view: CallView): void {
-    const isData = /^(fresh|unknown|data)$/.test(call.returns ?? 'fresh');
+    const isData = /^(fresh|unknown|data|formed .*)$/.test(call.returns ?? 'fresh');
     if (!isData) return this.#giveAnew(call, { ...view, site: this.#flow.firstSite(shape, view) });
     const data = this.#facts.newValue();
     this.#tokens.heldBy.set(this.#flow.addData(data, view.op), { package: shape.package, shared });
     if (call.promise) this.addPromise(view.op, view.to, data);
     else this.#flow.edge(data, view.to);
-    if (call.returns === 'unknown') this.#giveAnew(call, view);
+    if (call.returns !== 'fresh' && call.returns !== 'data') this.#giveAnew(call, view);
   }
 
   #giveAnew(call: Call, view: CallView): void {

@@ -50,6 +50,7 @@ export type Use =
   | { readonly kind: 'guard'; readonly guard: Guard; readonly fn: FunctionId; readonly to: ValueId }
   | { readonly kind: 'throw'; readonly op: OpId }
   | { readonly kind: 'pass'; readonly to: ValueId }
+  | { readonly kind: 'formedBy'; readonly to: ValueId; readonly seen: Set<TokenId> }
   | { readonly kind: 'arrive'; readonly waiting: Waiting }
   | { readonly kind: 'super'; readonly callee: TokenId; readonly called: FunctionId; readonly view: CallView }
   | { readonly kind: 'start'; readonly isDeep: boolean }

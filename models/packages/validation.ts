@@ -24,11 +24,11 @@ export const joi = {
     members: {
       ...each(
         `alternatives any array boolean date function link number object string symbol binary allow custom disallow equal
-        exist forbidden invalid not optional prefs preferences required strip valid when alt bool func build`,
+        compile exist forbidden invalid not optional prefs preferences required strip valid when alt bool func build`,
         { call: builds('joi.Schema') },
       ),
       ...pure('isError isExpression isRef isSchema ref expression in'),
-      ...pure('attempt', 'unknown'),
+      ...pure('attempt', 'formed 0'),
       ...pure('assert'),
       ValidationError: { construct: { returns: 'Error', keeps: [-1] } },
       ...constants('version'),
@@ -37,8 +37,8 @@ export const joi = {
   types: {
     Schema: {
       members: {
-        ...pure('validate', 'unknown'),
-        ...promising('validateAsync', { returns: 'unknown' }),
+        ...pure('validate', 'formed 0'),
+        ...promising('validateAsync', { returns: 'formed 0' }),
         ...pure('describe'),
       },
       others: builds('joi.Schema'),
@@ -49,7 +49,7 @@ export const joi = {
 export const joiScoped = { ...joi, name: '@hapi/joi' } satisfies PackageModel;
 
 /** Defaults come out as they were put in. */
-const PARSED: Call = { returns: 'unknown', shared: 'kept' };
+const PARSED: Call = { returns: 'formed 0', shared: 'kept' };
 const FILLED_IN = {
   ...each('default prefault catch', { call: { ...builds('zod.Schema'), comesOut: [0] } }),
   // `_default(schema, value)` of the functions of zod 4.
@@ -113,9 +113,9 @@ export const yup = {
   types: {
     Schema: {
       members: {
-        ...promising('validate', { returns: 'unknown' }),
+        ...promising('validate', { returns: 'formed 0' }),
         ...promising('isValid'),
-        ...pure('validateSync cast', 'unknown'),
+        ...pure('validateSync cast', 'formed 0'),
         ...pure('isValidSync describe'),
       },
       others: builds('yup.Schema'),
