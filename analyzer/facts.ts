@@ -264,6 +264,8 @@ export class Facts {
   valueCount = 1;
   /** What is thrown anywhere, and so may be caught anywhere; errors made in place are left out. */
   readonly thrown: ValueId = this.valueCount++;
+  /** Errors that are made where they are thrown. */
+  readonly thrownNew: ValueId = this.valueCount++;
   #atoms = new Map<string, AtomId>([['*', 0]]);
   #atomNames: string[] = ['*'];
 

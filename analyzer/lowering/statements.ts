@@ -282,7 +282,8 @@ function lowerReturn(context: LoweringContext, node: es.ReturnStatement): void {
 
 function lowerThrow(context: LoweringContext, node: es.ThrowStatement): void {
   const value = lowerExpression(context, node.argument);
-  if (node.argument.type !== 'NewExpression') context.copy(value, context.facts.thrown, offset(node));
+  const { thrown, thrownNew } = context.facts;
+  context.copy(value, node.argument.type === 'NewExpression' ? thrownNew : thrown, offset(node));
 }
 
 /** `else if` chains can be thousands long in generated code: walked by loop. */

@@ -6,10 +6,10 @@
  */
 import type { Rupture } from '../../models/types.js';
 import { whatIs } from '../effects/patches.js';
-import { ANY_PROPERTY, type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { isPure, methodByName } from '../method-by-name.js';
 import type { Models, Shape } from '../models.js';
-import { everyRequest, type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
+import { type Token, type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { GivenValues } from './given-values.js';
 import type { Properties } from './properties.js';
@@ -29,7 +29,7 @@ export class OutsideCalls {
   readonly #inheritors = new Map<OpId, TokenId>();
   readonly #byName = new Set<OpId>();
   /** Made where they are thrown. */
-  readonly #errors = new Set<TokenId>();
+  readonly #errors = new Map<TokenId, FunctionId>();
 
   constructor(flow: TokenFlow, found: Found, seeds: Seeds, properties: Properties, givenValues: GivenValues) {
     this.#properties = properties;
@@ -134,29 +134,36 @@ export class OutsideCalls {
   /** An error that is made where it is thrown is nobody's state, and there are too many of them; any other may be there for all. */
   throw(id: TokenId, op: OpId): void {
     const token = this.#tokens.get(id);
+    const isNew = op >= 0 && this.#facts.kind.get(op) === Op.copy;
     const isError = token.kind === 'external' && token.shape.typeName === 'Error';
-    if (isError && this.#isMadeFor(token.site, op)) this.#errors.add(id);
+    if (isNew || (isError && this.#isMadeFor(token.site, op)))
+      this.#errors.set(id, op < 0 ? -1 : this.#facts.owner.get(op));
     else this.#flow.add(this.#facts.thrown, id);
   }
 
   /** Unless something is on it that was there before: `Object.assign(new Error('gone'), { store })`. */
   admitErrors(): boolean {
     let found = false;
-    for (const id of this.#errors) {
-      const properties = this.#tokens.knownProperties(id)?.values() ?? [];
-      if (![...properties].some((value) => this.#flow.held.get(value).some((held) => this.#isOlder(held, id))))
-        continue;
+    for (const [id, maker] of this.#errors) {
+      if (!this.#holdsOlder(id, maker, mostWithin)) continue;
       this.#errors.delete(id);
       found = this.#flow.add(this.#facts.thrown, id) || found;
     }
     return found;
   }
 
-  #isOlder(held: TokenId, error: TokenId): boolean {
-    const [token, made] = [this.#tokens.get(held), this.#tokens.get(error)];
-    const maker = made.kind === 'external' && made.site >= 0 ? this.#facts.owner.get(made.site) : -1;
-    if (token.kind === 'object') return token.fn !== maker;
-    return token.kind === 'external' && token.site !== everyRequest && token.shape.typeName !== 'Error';
+  #holdsOlder(id: TokenId, maker: FunctionId, depth: number): boolean {
+    const properties = [...(this.#tokens.knownProperties(id)?.values() ?? [])];
+    return properties.some((value) => this.#flow.held.get(value).some((held) => this.#isOlder(held, maker, depth)));
+  }
+
+  #isOlder(held: TokenId, maker: FunctionId, depth: number): boolean {
+    const token = this.#tokens.get(held);
+    if (token.kind === 'object') {
+      if (token.type === 'Prototype') return false;
+      return token.fn !== maker || (depth > 0 && this.#holdsOlder(held, maker, depth - 1));
+    }
+    return token.kind === 'external' && token.site >= 0 && token.shape.typeName !== 'Error';
   }
 
   /** In the same call of a function that is not start-up's own. */
@@ -282,6 +289,9 @@ export class OutsideCalls {
     return found;
   }
 }
+
+/** Objects that are made with an error, and what these are made of. */
+const mostWithin = 2;
 
 const derives = /^(?:util\.inherits|(?:Object|Reflect)\.setPrototypeOf)$/;
 

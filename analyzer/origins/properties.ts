@@ -107,6 +107,7 @@ export class Properties {
       this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     if (token.kind === 'external') {
       if (token.shape.member?.isKept === true) this.#loadFromHolder(token, use);
+      if (this.#models.extends(token.shape, 'Error')) this.#loadKept(id, use);
       if (!this.#borrow(id, token.shape, token.site, use)) this.#loadFromShape(token.shape, token.site, name, use);
       return;
     }
@@ -361,6 +362,13 @@ export class Properties {
   #keepInHolder({ shape, site }: Extract<Token, { kind: 'external' }>, from: ValueId): void {
     const holder = this.#models.type(shape.path.slice(0, shape.path.lastIndexOf('.')));
     if (holder !== null) this.keep(this.#tokens.external(holder, site), from);
+  }
+
+  /** What an error was made with is found on it, or what that has under the name: `new Error(text, { cause })`. */
+  #loadKept(id: TokenId, use: Load): void {
+    const kept = this.#flow.property(id, this.#flow.kept);
+    this.#flow.edge(kept, use.to);
+    this.#flow.lay(kept, use);
   }
 
   /** What `app.set('title', title)` has put there. */

@@ -159,6 +159,7 @@ export class Seeds {
     const b = facts.b.get(op);
     switch (facts.kind.get(op)) {
       case Op.copy:
+        if (b === facts.thrownNew) return this.#flow.use(a, { kind: 'throw', op });
         return this.#flow.edge(a, b);
       case Op.store:
         if (b !== NOTHING) this.#flow.useOp(a, op);

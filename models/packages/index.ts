@@ -52,6 +52,7 @@ import { renderingModels } from './rendering.js';
 import { searchModels } from './search.js';
 import { securityModels } from './security.js';
 import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
+import { settingModels } from './settings.js';
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
 import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
 import { betterSqlite3, sqlite3 } from './sqlite.js';
@@ -196,6 +197,7 @@ export const packageModels: readonly PackageModel[] = [
   ...searchModels,
   ...chartModels,
   ...securityModels,
+  ...settingModels,
   ...valueModels,
   ...viewModels,
 ];
