@@ -187,6 +187,7 @@ export class Stubs {
     const [req, res, next] = slot.kind === 'error' ? args.slice(1) : args;
     const call = (): unknown => this.#callHere(slot, state, self, args, stub);
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
+    if (isUpgrade(req)) return call();
     if (isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return call();
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     if (offer === 'full' && this.#options.overload === '503') return refuse(res);
@@ -268,7 +269,8 @@ export class Stubs {
   ): void {
     const parts = findParts([...vars, ...args]);
     // Another loop has the response in hands already: two of them would not know of each other.
-    if (parts === 'unclear' || (parts !== null && this.#options.dispatcher.isAway(parts.res))) {
+    const isBound = parts === 'unclear' || (parts !== null && isUpgrade(parts.req));
+    if (isBound || (parts !== null && this.#options.dispatcher.isAway(parts.res))) {
       this.#here(call, waiting);
       return;
     }
@@ -303,6 +305,11 @@ export class Stubs {
 function isInDomain(): boolean {
   const domain: unknown = Reflect.get(process, 'domain');
   return domain !== undefined && domain !== null;
+}
+
+/** Its connection belongs to a listener of the app's, and is being read: who is to hear what comes has to listen in the same turn. */
+function isUpgrade({ upgrade }: IncomingMessage): boolean {
+  return upgrade === true;
 }
 
 function besideExchange({ kind }: LinkedSlot, args: readonly unknown[]): Args | null {
