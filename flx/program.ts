@@ -290,13 +290,15 @@ export interface LateRead {
   readonly names: readonly string[];
 }
 
-/** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */
+/** What a fluxion does where it passes its request on. */
 export interface Passes {
   readonly fluxion: FluxionId;
-  readonly passing: readonly Passing[] | null;
+  readonly passing: readonly Passing[];
+  /** It gives `next` to code that nobody knows, by one of the calls or in another way. */
+  readonly isUnclear: boolean;
 }
 
-/** One function that calls `next`, or what calls it, and what else it does that somebody could notice. */
+/** One function that calls `next` or an app, or what calls them, and what else it does that somebody could notice. */
 export interface Passing {
   readonly module: ModuleId;
   readonly calls: readonly Span[];

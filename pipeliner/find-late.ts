@@ -45,11 +45,11 @@ function* listWrites(pipeline: Pipeline, folds: Folds, nameOf: (part: Part) => F
         if (point === null) continue;
         const names = flowOf(parts.list, to).flatMap((id) => written.get(id) ?? []);
         if (names.length === 0) continue;
-        const passing = passes.of(from);
-        if (passing?.length === 0) continue;
+        const { passing, isUnclear } = passes.of(from);
+        if (passing.length === 0 && !isUnclear) continue;
         const module = facts.moduleOf(point.owner).id;
         const what = { fluxion: nameOf(owner), names: [...new Set(names)].sort() };
-        yield { ...what, module, call: passes.spanOf(point.op), passing };
+        yield { ...what, module, call: passes.spanOf(point.op), passing: isUnclear ? null : passing };
       }
     }
   }

@@ -116,7 +116,7 @@ function listLinkFacts(
     repeatable: findRepeatable(pipeline, state, flows, isFree),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     appNames: listAppNames(pipeline, state),
-    passes: listPasses(pipeline, names, folds, placed),
+    passes: listPasses(pipeline, names, folds),
     once: listOnce(pipeline, decisions),
     order: findOrder(pipeline, flows),
     holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
@@ -166,17 +166,16 @@ function listPasses(
   pipeline: Pipeline,
   names: ReadonlyMap<PartId, string>,
   folds: Folds,
-  placed: ReadonlyMap<PartId, Placed>,
 ): FluxionProgram['link']['passes'] {
   const passes = new PassesOfParts(pipeline);
   return pipeline.parts.list.flatMap((part) => {
-    if (placed.get(part.id)?.placement !== 'replicated' || folds.isFolded(part.id)) return [];
+    if (part.kind === 'main' || folds.isFolded(part.id)) return [];
     const within = folds.within(part);
     const all = [part, ...within].map((each) => passes.of(each));
+    const passing = all.flatMap((each) => each.passing);
     // Of a listener in a package's code nobody else is told that it waits for the end of the response.
-    const isUnclear = all.includes(null) || (all.some((each) => each?.length !== 0) && within.some(waitsForEnd));
-    const passing = isUnclear ? null : all.flatMap((each) => each ?? []);
-    return passing?.length === 0 ? [] : [{ fluxion: nameOf({ names }, part.id), passing }];
+    const isUnclear = all.some((each) => each.isUnclear) || (passing.length > 0 && within.some(waitsForEnd));
+    return passing.length === 0 && !isUnclear ? [] : [{ fluxion: nameOf({ names }, part.id), passing, isUnclear }];
   });
 }
 

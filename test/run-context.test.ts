@@ -97,3 +97,40 @@ test('requests whose connection was upgraded go through the app in one turn, so 
   t.true(said.endsWith('\r\n\r\n1 listens. '), said);
   t.true(runsAway(await app.report(), 'marks') > 0);
 });
+
+const LOOKS_BEHIND = `const { EventEmitter } = require('node:events');
+  const express = require('express');
+  const app = express();
+  const sub = express().use((req, res) => res.send('answered'));
+  let count = 0;
+  app.use('/next', (req, res, next) => { next(); if (!res.headersSent) res.send('not answered'); });
+  app.use('/counted', (req, res, next) => { count += 1; next(); if (!res.headersSent) res.send('not answered'); });
+  app.use('/sub', (req, res) => { sub(req, res); if (!res.headersSent) res.send('not answered'); });
+  app.use('/listener', (req, res, next) => {
+    const work = new EventEmitter();
+    work.on('error', next);
+    work.on('close', () => { if (!res.headersSent) res.send('not answered'); });
+    setImmediate(() => { work.emit('error', new Error('failed')); work.emit('close'); });
+  });
+  app.use('/throws', (req, res, next) => { next(); throw new Error('thrown'); });
+  app.get('/free', (req, res) => res.send('answered'));
+  app.use(function answers(req, res) { res.send('answered'); });
+  app.use(function tells(error, req, res, next) { if (!res.headersSent) res.send('told: ' + error.message); });
+  const server = app.listen(0, () => console.log('port ' + server.address().port));`;
+const FOUND_BEHIND = {
+  '/next': 'answered',
+  '/counted': 'answered',
+  '/sub': 'answered',
+  '/listener': 'told: failed',
+  '/throws': 'answered',
+  '/free': 'answered',
+};
+
+test('what goes on behind next() finds that all that follows has run', async (t) => {
+  const flags = ['--placement', 'eager', '--threads', '1'];
+  const app = await ServedApp.serve(t, { 'app.js': LOOKS_BEHIND }, { flags, replicas: 1 });
+  for (const [path, expected] of Object.entries(FOUND_BEHIND)) t.is((await app.get(path)).text, expected, path);
+  const report = await app.report();
+  t.true(runsAway(report, 'get_free') > 0);
+  t.is(runsAway(report, 'answers'), 0);
+});
