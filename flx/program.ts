@@ -177,6 +177,8 @@ export interface LinkFacts {
   readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
   readonly passes: readonly Passes[];
+  /** Of whose callbacks one passes the request on, and another looks at it behind that. */
+  readonly beside: readonly FluxionId[];
   readonly appNames: readonly AppName[];
   /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
   readonly brings: readonly Brings[];
@@ -236,6 +238,7 @@ export const noLinkFacts: LinkFacts = {
   wrappers: [],
   appNames: [],
   passes: [],
+  beside: [],
   brings: [],
   late: { writes: [], byPackages: [], reads: [] },
   order: { packages: [], isLoose: false, asking: [] },

@@ -12,6 +12,7 @@ import type { Group, State } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
 import type { Decision } from './decide-state.js';
 import { decideState } from './decide-state.js';
+import { findBeside } from './find-beside.js';
 import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
 import { findHampered } from './find-hampered.js';
@@ -117,6 +118,7 @@ function listLinkFacts(
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     appNames: listAppNames(pipeline, state),
     passes: listPasses(pipeline, names, folds),
+    beside: findBeside(pipeline, folds, ({ id }) => nameOf({ names }, id)),
     once: listOnce(pipeline, decisions),
     order: findOrder(pipeline, flows),
     holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),

@@ -99,6 +99,7 @@ test('requests whose connection was upgraded go through the app in one turn, so 
 });
 
 const LOOKS_BEHIND = `const { EventEmitter } = require('node:events');
+  const { PassThrough } = require('node:stream');
   const express = require('express');
   const app = express();
   const sub = express().use((req, res) => res.send('answered'));
@@ -112,6 +113,16 @@ const LOOKS_BEHIND = `const { EventEmitter } = require('node:events');
     work.on('close', () => { if (!res.headersSent) res.send('not answered'); });
     setImmediate(() => { work.emit('error', new Error('failed')); work.emit('close'); });
   });
+  app.use('/ticks', (req, res, next) => {
+    process.nextTick(() => next());
+    process.nextTick(() => { if (!res.headersSent) res.send('not answered'); });
+  });
+  app.use('/destroyed', (req, res, next) => {
+    const stream = new PassThrough();
+    stream.on('error', (error) => next(error));
+    stream.on('close', () => { if (!res.headersSent) res.send('not answered'); });
+    stream.destroy(new Error('failed'));
+  });
   app.use('/throws', (req, res, next) => { next(); throw new Error('thrown'); });
   app.get('/free', (req, res) => res.send('answered'));
   app.use(function answers(req, res) { res.send('answered'); });
@@ -122,6 +133,8 @@ const FOUND_BEHIND = {
   '/counted': 'answered',
   '/sub': 'answered',
   '/listener': 'told: failed',
+  '/ticks': 'answered',
+  '/destroyed': 'told: failed',
   '/throws': 'answered',
   '/free': 'answered',
 };

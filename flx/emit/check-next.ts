@@ -40,8 +40,11 @@ export function findHolding(program: FluxionProgram): ReadonlySet<FluxionId> {
 
 function findBehindNext(program: FluxionProgram): readonly FluxionId[] {
   const walkedOf = walkSources(program);
-  const { passes } = program.link;
-  return passes.flatMap(({ fluxion, passing }) => (passing.some((each) => goesOn(each, walkedOf)) ? [fluxion] : []));
+  const { passes, beside } = program.link;
+  const within = passes.flatMap(({ fluxion, passing }) =>
+    passing.some((each) => goesOn(each, walkedOf)) ? [fluxion] : [],
+  );
+  return [...within, ...beside];
 }
 
 /** Those whose call one run may execute, before or behind, that passes the request on as well. */
