@@ -14,10 +14,15 @@ import type { Pipeline } from '../analyzer/index.js';
 import { everyRequest } from '../analyzer/tokens.js';
 import type { FluxionId } from '../flx/program.js';
 import type { Folds } from './fold-packages.js';
-import { PassesOfParts } from './list-passes.js';
+import type { PassesOfParts } from './list-passes.js';
 
-export function findBeside(pipeline: Pipeline, folds: Folds, nameOf: (part: Part) => FluxionId): readonly FluxionId[] {
-  const flows = new FlowFacts(pipeline);
+export function findBeside(
+  pipeline: Pipeline,
+  passes: PassesOfParts,
+  folds: Folds,
+  nameOf: (part: Part) => FluxionId,
+): readonly FluxionId[] {
+  const flows = new FlowFacts(pipeline, passes);
   return pipeline.parts.list.flatMap((part) => {
     if (part.kind === 'main' || folds.isFolded(part.id)) return [];
     const isBeside = [part, ...folds.within(part)].some(({ streams }) => flows.isAnyBehind(streams));
@@ -42,9 +47,9 @@ class FlowFacts {
   readonly #passing = new Map<PartId, boolean>();
   readonly #looking = new Map<PartId, boolean>();
 
-  constructor(pipeline: Pipeline) {
+  constructor(pipeline: Pipeline, passes: PassesOfParts) {
     this.#pipeline = pipeline;
-    this.#passes = new PassesOfParts(pipeline);
+    this.#passes = passes;
   }
 
   isAnyBehind(streams: readonly PartStream[]): boolean {

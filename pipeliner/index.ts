@@ -102,6 +102,7 @@ function listLinkFacts(
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
   const open = findOpen(pipeline, flows, ({ id }) => placed.get(id));
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
+  const passes = new PassesOfParts(pipeline);
   const isFree = (fn: FunctionId): boolean => {
     const part = parts.byFunction.get(fn);
     const behind = new Set(part === undefined ? [] : [part]);
@@ -117,8 +118,8 @@ function listLinkFacts(
     repeatable: findRepeatable(pipeline, state, flows, isFree),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     appNames: listAppNames(pipeline, state),
-    passes: listPasses(pipeline, names, folds),
-    beside: findBeside(pipeline, folds, ({ id }) => nameOf({ names }, id)),
+    passes: listPasses(pipeline, passes, names, folds),
+    beside: findBeside(pipeline, passes, folds, ({ id }) => nameOf({ names }, id)),
     once: listOnce(pipeline, decisions),
     order: findOrder(pipeline, flows),
     holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
@@ -166,10 +167,10 @@ function listBrought(
 
 function listPasses(
   pipeline: Pipeline,
+  passes: PassesOfParts,
   names: ReadonlyMap<PartId, string>,
   folds: Folds,
 ): FluxionProgram['link']['passes'] {
-  const passes = new PassesOfParts(pipeline);
   return pipeline.parts.list.flatMap((part) => {
     if (part.kind === 'main' || folds.isFolded(part.id)) return [];
     const within = folds.within(part);
