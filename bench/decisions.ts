@@ -51,7 +51,17 @@ function stubbed(layer: Layer): void {
       tags: [],
       context: [],
     },
-    ...{ movable: true, whole: true, why: null, connects: [], promised: false, cut: false, message: [], captures: [] },
+    ...{
+      movable: true,
+      whole: true,
+      holds: false,
+      why: null,
+      connects: [],
+      promised: false,
+      cut: false,
+      message: [],
+      captures: [],
+    },
     open: null,
   };
   const stubs = new Stubs({

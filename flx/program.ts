@@ -177,6 +177,8 @@ export interface LinkFacts {
   readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
   readonly passes: readonly Passes[];
+  /** Of whose callbacks one passes the request on, and another looks at it behind that. */
+  readonly beside: readonly FluxionId[];
   readonly appNames: readonly AppName[];
   /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
   readonly brings: readonly Brings[];
@@ -236,6 +238,7 @@ export const noLinkFacts: LinkFacts = {
   wrappers: [],
   appNames: [],
   passes: [],
+  beside: [],
   brings: [],
   late: { writes: [], byPackages: [], reads: [] },
   order: { packages: [], isLoose: false, asking: [] },
@@ -290,13 +293,15 @@ export interface LateRead {
   readonly names: readonly string[];
 }
 
-/** What a fluxion does where it passes its request on by `next`; null where that cannot be told. */
+/** What a fluxion does where it passes its request on. */
 export interface Passes {
   readonly fluxion: FluxionId;
-  readonly passing: readonly Passing[] | null;
+  readonly passing: readonly Passing[];
+  /** It gives `next` to code that nobody knows, by one of the calls or in another way. */
+  readonly isUnclear: boolean;
 }
 
-/** One function that calls `next`, or what calls it, and what else it does that somebody could notice. */
+/** One function that calls `next` or an app, or what calls them, and what else it does that somebody could notice. */
 export interface Passing {
   readonly module: ModuleId;
   readonly calls: readonly Span[];

@@ -72,6 +72,8 @@ export interface LinkFluxion {
   readonly movable: boolean;
   /** It and all that goes on behind it may run on any loop, if nothing of its request runs on another. */
   readonly whole: boolean;
+  /** It goes on behind `next()`: whoever follows it in a chain has to run where it does, in the same turn. */
+  readonly holds: boolean;
   /** What keeps it home beside its placement; null where nothing does. */
   readonly why: string | null;
   /** Packages through which it, or what goes on behind it in place, speaks over the network. */

@@ -47,8 +47,9 @@ function* listWrites(pipeline: Pipeline, folds: Folds, nameOf: (part: Part) => F
   for (const owner of parts.list) {
     if (owner.kind === 'main' || folds.isFolded(owner.id)) continue;
     for (const from of [owner, ...folds.within(owner)]) {
-      const passing = passes.of(from);
-      if (passing?.length === 0) continue;
+      const passed = passes.of(from);
+      if (passed.passing.length === 0 && !passed.isUnclear) continue;
+      const passing = passed.isUnclear ? null : passed.passing;
       const goingOn = from.streams.map(({ point, owner: fn, to }) => ({
         names: flowOf(parts.list, to).flatMap((id) => written.get(id) ?? []),
         // Behind an `await` comes what the function itself does there: it is those who call it that may not wait.

@@ -12,6 +12,7 @@ import type { Group, State } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
 import type { Decision } from './decide-state.js';
 import { decideState } from './decide-state.js';
+import { findBeside } from './find-beside.js';
 import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
 import { findHampered } from './find-hampered.js';
@@ -101,6 +102,7 @@ function listLinkFacts(
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
   const open = findOpen(pipeline, flows, ({ id }) => placed.get(id));
   const fluxions = parts.list.filter(({ id }) => !folds.isFolded(id));
+  const passes = new PassesOfParts(pipeline);
   const isFree = (fn: FunctionId): boolean => {
     const part = parts.byFunction.get(fn);
     const behind = new Set(part === undefined ? [] : [part]);
@@ -116,7 +118,8 @@ function listLinkFacts(
     repeatable: findRepeatable(pipeline, state, flows, isFree),
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     appNames: listAppNames(pipeline, state),
-    passes: listPasses(pipeline, names, folds, placed),
+    passes: listPasses(pipeline, passes, names, folds),
+    beside: findBeside(pipeline, passes, folds, ({ id }) => nameOf({ names }, id)),
     once: listOnce(pipeline, decisions),
     order: findOrder(pipeline, flows),
     holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
@@ -164,19 +167,18 @@ function listBrought(
 
 function listPasses(
   pipeline: Pipeline,
+  passes: PassesOfParts,
   names: ReadonlyMap<PartId, string>,
   folds: Folds,
-  placed: ReadonlyMap<PartId, Placed>,
 ): FluxionProgram['link']['passes'] {
-  const passes = new PassesOfParts(pipeline);
   return pipeline.parts.list.flatMap((part) => {
-    if (placed.get(part.id)?.placement !== 'replicated' || folds.isFolded(part.id)) return [];
+    if (part.kind === 'main' || folds.isFolded(part.id)) return [];
     const within = folds.within(part);
     const all = [part, ...within].map((each) => passes.of(each));
+    const passing = all.flatMap((each) => each.passing);
     // Of a listener in a package's code nobody else is told that it waits for the end of the response.
-    const isUnclear = all.includes(null) || (all.some((each) => each?.length !== 0) && within.some(waitsForEnd));
-    const passing = isUnclear ? null : all.flatMap((each) => each ?? []);
-    return passing?.length === 0 ? [] : [{ fluxion: nameOf({ names }, part.id), passing }];
+    const isUnclear = all.some((each) => each.isUnclear) || (passing.length > 0 && within.some(waitsForEnd));
+    return passing.length === 0 && !isUnclear ? [] : [{ fluxion: nameOf({ names }, part.id), passing, isUnclear }];
   });
 }
 

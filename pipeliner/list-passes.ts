@@ -1,7 +1,7 @@
 /**
  * Reads: parts, origins and effects of what they run.
- * Gives: where each part passes its request on by `next`, itself or through what it calls, and what the same function does
- *        besides that somebody could notice. Whether that comes before or behind, the emitter looks up in the source.
+ * Gives: where each part passes its request on by `next`, or by calling an app or a router, itself or through what it calls, and what
+ *        the same function does besides that somebody could notice. Whether that comes before or behind, the emitter looks up in the source.
  */
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part } from '../analyzer/cut-parts.js';
@@ -10,12 +10,18 @@ import type { Pipeline } from '../analyzer/index.js';
 import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 import type { ModuleId, Passing, Span } from '../flx/program.js';
 
+export interface PassesOfPart {
+  readonly passing: readonly Passing[];
+  /** `next` is given to code that nobody knows, which may call it at any time. */
+  readonly isUnclear: boolean;
+}
+
 export class PassesOfParts {
   readonly #pipeline: Pipeline;
-  /** Ops that call `next` itself, by function. */
+  /** Ops that call `next` itself, or an app, by function. */
   readonly #direct = new Map<FunctionId, Set<OpId>>();
   readonly #noticed = new Map<FunctionId, readonly OpId[]>();
-  readonly #leaking = new Map<FunctionId, boolean>();
+  readonly #leaking = new Map<FunctionId, readonly OpId[]>();
   /** Arguments that are called later, with nothing below them on the stack. */
   readonly #callbacks = new Set<string>();
 
@@ -24,7 +30,7 @@ export class PassesOfParts {
     const { facts } = pipeline;
     for (let call = 0; call < facts.callOp.length; call++) {
       const op = facts.callOp.get(call);
-      if (!this.#calleesOf(op).some((id) => this.#isNext(id))) continue;
+      if (!this.#calleesOf(op).some((id) => this.#isNext(id) || this.#isApp(id))) continue;
       const owner = facts.owner.get(op);
       const known = this.#direct.get(owner);
       if (known === undefined) this.#direct.set(owner, new Set([op]));
@@ -35,22 +41,25 @@ export class PassesOfParts {
     }
   }
 
-  /** Null where it cannot be told: `next` is given to code that nobody knows. */
-  of(part: Part): readonly Passing[] | null {
+  of(part: Part): PassesOfPart {
     const { facts } = this.#pipeline;
     const functions = new Set(part.runs.map(({ fn }) => fn));
-    if (this.#leaks(functions)) return null;
     const passing = new Map<FunctionId, Set<OpId>>();
+    let isUnclear = false;
     for (const fn of functions) {
-      const direct = this.#direct.get(fn);
-      if (direct !== undefined) passing.set(fn, new Set(direct));
+      const leaking = this.#leakingIn(fn);
+      const calls = leaking.filter((op) => isCall(facts.kind.get(op)));
+      isUnclear ||= leaking.length > 0;
+      const direct = [...(this.#direct.get(fn) ?? []), ...calls];
+      if (direct.length > 0) passing.set(fn, new Set(direct));
     }
     this.#addCallers(passing, functions);
-    return [...passing].map(([fn, calls]) => ({
+    const list = [...passing].map(([fn, calls]) => ({
       module: facts.modules[facts.fn(fn).module]?.id ?? '',
       calls: [...calls].map((op) => this.spanOf(op)),
       noticed: this.#noticedIn(fn).map((op) => this.spanOf(op)),
     }));
+    return { passing: list, isUnclear };
   }
 
   /** Calls by which the part comes to this function, and to these ops of it. */
@@ -94,6 +103,12 @@ export class PassesOfParts {
     return token.kind === 'external' && token.shape.typeName === NEXT;
   }
 
+  /** Who calls an app with a request has it pass it on. */
+  #isApp(id: TokenId): boolean {
+    const token = this.#pipeline.origins.tokens.get(id);
+    return token.kind === 'external' && APPS.has(token.shape.typeName ?? '');
+  }
+
   spanOf(op: OpId): Span {
     const { facts } = this.#pipeline;
     if (!isCall(facts.kind.get(op))) return { start: facts.position.get(op), end: null };
@@ -103,15 +118,12 @@ export class PassesOfParts {
 
   // --- next as a value --------------------------------------------------------------------------------------------------
 
-  /** Somebody unknown may call it at any time. */
-  #leaks(functions: ReadonlySet<FunctionId>): boolean {
-    const { effects } = this.#pipeline;
-    for (const fn of functions) {
-      let leaks = this.#leaking.get(fn);
-      if (leaks === undefined) this.#leaking.set(fn, (leaks = effects.ops.of(fn).some((op) => this.#leaksBy(op))));
-      if (leaks) return true;
-    }
-    return false;
+  /** By these somebody unknown has it. */
+  #leakingIn(fn: FunctionId): readonly OpId[] {
+    let leaking = this.#leaking.get(fn);
+    if (leaking === undefined)
+      this.#leaking.set(fn, (leaking = [...this.#pipeline.effects.ops.of(fn)].filter((op) => this.#leaksBy(op))));
+    return leaking;
   }
 
   #leaksBy(op: OpId): boolean {
@@ -217,4 +229,5 @@ export class PassesOfParts {
 }
 
 const NEXT = 'express.Next';
+const APPS: ReadonlySet<string> = new Set(['express.Application', 'express.Router']);
 const READ = 0;

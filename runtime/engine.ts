@@ -9,7 +9,7 @@ import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import timers from 'node:timers';
 import type { Lift } from '../flx/live-facts.js';
-import type { StartManifest } from '../flx/run-manifest.js';
+import type { LinkFluxion, StartManifest } from '../flx/run-manifest.js';
 import { AcceptPlan } from './accept/plan.js';
 import { Capacity } from './capacity.js';
 import { decode } from './codec.js';
@@ -300,10 +300,17 @@ class Engine {
       this.#stubs.place(slot, fluxion);
       return true;
     }
-    if (fluxion !== null && this.#context.options.report !== null) this.#stubs.count(slot, fluxion);
+    if (fluxion?.holds === true) this.#hold(slot, fluxion);
+    else if (fluxion !== null && this.#context.options.report !== null) this.#stubs.count(slot, fluxion);
     else if (this.#mayGain) this.#stubs.watch(slot);
     else this.#bound.push(slot);
     return false;
+  }
+
+  #hold(slot: LinkedSlot, fluxion: LinkFluxion): void {
+    this.#stubs.hold(slot, fluxion);
+    const place = `"${fluxion.id}" (${fluxion.module}:${fluxion.line})`;
+    this.#log.info(`what follows ${place} stays on the main thread: it goes on after it has passed a request on`);
   }
 
   /** What is recorded, reported by fluxion or looked at closely has to pass by here. */

@@ -45,6 +45,8 @@ export class Stubs {
   readonly #states = new Map<string, FluxionState>();
   readonly #meter: TurnMeter<FluxionState | typeof BOUND>;
   #isAllHome = false;
+  /** Requests that somebody has passed on who looks, behind that, at what has come of it. */
+  readonly #held = new WeakSet<object>();
   /** Of the run that is on top of the stack: what others took that it called. */
   #withinMs = 0;
 
@@ -173,6 +175,17 @@ export class Stubs {
     }
   }
 
+  /** All that follows in its chain stays here: at home `next()` comes back when that has run. */
+  hold(slot: LinkedSlot, fluxion: LinkFluxion): void {
+    const state = this.stateOf(fluxion);
+    const stub = sameShape(slot.fn, (self, args, own) => {
+      const req = slot.kind === 'error' ? args[1] : args[0];
+      if (req instanceof IncomingMessage) this.#held.add(req);
+      return this.#callHere(slot, state, self, args, own);
+    });
+    slot.replace(stub);
+  }
+
   #counter(slot: LinkedSlot, state: FluxionState): Handler {
     return sameShape(slot.fn, (self, args, stub) => this.#callHere(slot, state, self, args, stub));
   }
@@ -187,6 +200,7 @@ export class Stubs {
     const [req, res, next] = slot.kind === 'error' ? args.slice(1) : args;
     const call = (): unknown => this.#callHere(slot, state, self, args, stub);
     if (state.staysHome || !(req instanceof IncomingMessage) || !(res instanceof ServerResponse)) return call();
+    if (this.#isTied(req)) return call();
     if (isInDomain() || !this.#options.scheduler.goesAway(state.movable) || !this.#options.holds()) return call();
     const offer = this.#options.dispatcher.offer(state, ({ slots }) => slots.has(slot));
     if (offer === 'full' && this.#options.overload === '503') return refuse(res);
@@ -268,7 +282,8 @@ export class Stubs {
   ): void {
     const parts = findParts([...vars, ...args]);
     // Another loop has the response in hands already: two of them would not know of each other.
-    if (parts === 'unclear' || (parts !== null && this.#options.dispatcher.isAway(parts.res))) {
+    const isBound = parts === 'unclear' || (parts !== null && this.#isTied(parts.req));
+    if (isBound || (parts !== null && this.#options.dispatcher.isAway(parts.res))) {
       this.#here(call, waiting);
       return;
     }
@@ -293,6 +308,10 @@ export class Stubs {
     this.#options.dispatcher.submit(new CutWork(state, parts, message, call, waiting));
   }
 
+  #isTied(req: IncomingMessage): boolean {
+    return this.#held.has(req) || isUpgrade(req);
+  }
+
   #here(call: () => unknown, waiting: CutWork['waiting']): void {
     if (waiting === null) call();
     else waiting.resolve(new Promise((resolve) => resolve(call())));
@@ -303,6 +322,11 @@ export class Stubs {
 function isInDomain(): boolean {
   const domain: unknown = Reflect.get(process, 'domain');
   return domain !== undefined && domain !== null;
+}
+
+/** Its connection belongs to a listener of the app's, and is being read: who is to hear what comes has to listen in the same turn. */
+function isUpgrade({ upgrade }: IncomingMessage): boolean {
+  return upgrade === true;
 }
 
 function besideExchange({ kind }: LinkedSlot, args: readonly unknown[]): Args | null {

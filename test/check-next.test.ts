@@ -30,6 +30,8 @@ const LAST = [
   'function h(req, res, next) { const t = []; req.on("data", (d) => t.push(d)); req.on("end", () => { req.t = t; next(); }); }',
   'function h(req, res, next) { const out = require("fs").createWriteStream("x"); out.on("finish", () => next()); req.pipe(out); }',
   'function h(req, res) { res.on("finish", () => console.log("sent")); res.end(); }',
+  'function h(req, res, next) { const s = require("fs").createReadStream("x"); s.on("error", (e) => next(e)); s.on("end", () => res.end()); s.on("data", (d) => res.write(d)); }',
+  'function h(req, res, next) { const t = setTimeout(() => res.sendStatus(503), 9000); setImmediate(() => { clearTimeout(t); next(); }); }',
 ];
 
 const GOES_ON = [
@@ -56,6 +58,8 @@ const GOES_ON = [
   'function h(req, res, next) { const o = { req, res, next }; run(o); res.end(); function run({ next }) { next(); } }',
   'function h(req, res, next) { next.call(null); res.end(); }',
   'function h(req, res, next) { const n = next.bind(null); n(); res.end(); }',
+  'function h(req, res, next) { const s = require("fs").createReadStream("x"); s.on("error", (e) => next(e)); s.on("close", () => res.end()); }',
+  'function h(req, res, next) { process.nextTick(() => next()); process.nextTick(() => { if (!res.headersSent) res.end(); }); }',
 ];
 
 /** As people write them: whatever `fn` does, these do nothing more behind it that anybody could notice. */

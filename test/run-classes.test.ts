@@ -13,16 +13,25 @@ class NotFound extends AppError { constructor(what) { super(what + ' not found',
 module.exports = { AppError, NotFound };
 `;
 
+/** As bundlers write it. */
+const BUNDLED = `
+class Refused extends Error { constructor(message, code) { super(message); this.code = code; } }
+exports.errors = Object.freeze({ __proto__: null, default: Refused });
+exports.refuse = () => { throw new Refused('refused', 403); };
+`;
+
 const WEAK = `
 const kept = new WeakMap();
 module.exports = class Weak { constructor(value) { kept.set(this, value); } get value() { return kept.get(this); } };
 `;
 
 const APP = `
+const { readFileSync } = require('node:fs');
 const express = require('express');
 const createError = require('http-errors');
 const { AppError, NotFound } = require('./errors');
 const Weak = require('./weak');
+const bundled = require('./bundled');
 const app = express();
 let served = 0;
 class User {
@@ -64,6 +73,7 @@ app.get('/counting', (req, res) => { res.json(req.counting); });
 app.get('/not-found', (req, res, next) => next(new NotFound('thing')));
 app.get('/throws', (req, res) => { throw new AppError('mine', 418); });
 app.get('/rejects', async (req, res) => { throw createError(409, 'conflict', { detail: { a: 1 } }); });
+app.get('/refused', function refuses(req, res) { readFileSync(__filename); bundled.refuse(); });
 app.get('/forbidden', (req, res, next) => next(new createError.Forbidden('no')));
 app.use((error, req, res, next) => {
   served++;
@@ -76,11 +86,11 @@ const server = app.listen(0, () => console.log('port ' + server.address().port))
 
 const PATHS = [
   ...['/user', '/made', '/odd/private', '/odd/weak', '/odd/stack', '/odd/made', '/counting', '/counting'],
-  ...['/not-found', '/throws', '/rejects', '/forbidden'],
+  ...['/not-found', '/throws', '/rejects', '/forbidden', '/refused'],
 ];
 
 test('instances are the same on both loops', async (t) => {
-  const tree = { 'app.js': APP, 'errors.js': ERRORS, 'weak.js': WEAK };
+  const tree = { 'app.js': APP, 'errors.js': ERRORS, 'weak.js': WEAK, 'bundled.js': BUNDLED };
   const [plain, eager] = await Promise.all([
     ServedApp.serve(t, tree, { flags: null }),
     ServedApp.serve(t, tree, { flags: ['--placement', 'eager', '--threads', '1'], replicas: 1 }),
@@ -91,7 +101,7 @@ test('instances are the same on both loops', async (t) => {
     t.is(after.status, before.status);
   }
   const report = await eager.report();
-  for (const id of ['get_user', 'get_made', 'get_not_found', 'get_throws', 'get_rejects', 'get_forbidden']) {
+  for (const id of ['get_user', 'get_made', 'get_not_found', 'get_throws', 'get_rejects', 'get_forbidden', 'refuses']) {
     t.is(runsAway(report, id), 2, id);
   }
   const kept = eager.logged('warn').filter((line) => line.includes('cannot travel'));

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { runsAway, ServedApp, type ServeOptions } from './support/served-app.js';
 
@@ -65,4 +67,83 @@ test('what runs in a domain stays where its domain is, which catches what it thr
   t.is((await app.get('/later')).text, 'caught: thrown later');
   for (const path of ['/fine', '/fine?free']) t.is((await app.get(path)).text, 'fine');
   t.deepEqual((await app.report()).fluxions.find(({ id }) => id === 'fine')?.runs, { home: 1, 'replica-1': 1 });
+});
+
+const UPGRADES = `const http = require('node:http');
+  const express = require('express');
+  const app = express();
+  app.use(function marks(req, res, next) { req.mark = req.url.length; next(); });
+  app.get('/talk', (req, res) => {
+    if (!req.upgraded) return res.send('mark ' + req.mark);
+    req.upgraded.on('data', (data) => req.upgraded.write(req.mark + ' ' + data));
+  });
+  const server = http.createServer(app);
+  server.on('upgrade', (req, socket) => {
+    req.upgraded = socket;
+    app(req, new http.ServerResponse(req));
+    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: talk\\r\\n\\r\\n');
+    socket.write(socket.listenerCount('data') + ' listens. ');
+    socket.on('end', () => socket.end());
+  });
+  server.listen(0, () => console.log('port ' + server.address().port));`;
+
+test('requests whose connection was upgraded go through the app in one turn, so that nothing said is missed', async (t) => {
+  const flags = ['--placement', 'eager', '--threads', '1'];
+  const app = await ServedApp.serve(t, { 'app.js': UPGRADES }, { flags, replicas: 1 });
+  t.is((await app.get('/talk')).text, 'mark 5');
+  const socket = connect(app.port, '127.0.0.1');
+  socket.end('GET /talk HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: talk\r\n\r\nhello');
+  const said = await text(socket);
+  t.true(said.endsWith('\r\n\r\n1 listens. '), said);
+  t.true(runsAway(await app.report(), 'marks') > 0);
+});
+
+const LOOKS_BEHIND = `const { EventEmitter } = require('node:events');
+  const { PassThrough } = require('node:stream');
+  const express = require('express');
+  const app = express();
+  const sub = express().use((req, res) => res.send('answered'));
+  let count = 0;
+  app.use('/next', (req, res, next) => { next(); if (!res.headersSent) res.send('not answered'); });
+  app.use('/counted', (req, res, next) => { count += 1; next(); if (!res.headersSent) res.send('not answered'); });
+  app.use('/sub', (req, res) => { sub(req, res); if (!res.headersSent) res.send('not answered'); });
+  app.use('/listener', (req, res, next) => {
+    const work = new EventEmitter();
+    work.on('error', next);
+    work.on('close', () => { if (!res.headersSent) res.send('not answered'); });
+    setImmediate(() => { work.emit('error', new Error('failed')); work.emit('close'); });
+  });
+  app.use('/ticks', (req, res, next) => {
+    process.nextTick(() => next());
+    process.nextTick(() => { if (!res.headersSent) res.send('not answered'); });
+  });
+  app.use('/destroyed', (req, res, next) => {
+    const stream = new PassThrough();
+    stream.on('error', (error) => next(error));
+    stream.on('close', () => { if (!res.headersSent) res.send('not answered'); });
+    stream.destroy(new Error('failed'));
+  });
+  app.use('/throws', (req, res, next) => { next(); throw new Error('thrown'); });
+  app.get('/free', (req, res) => res.send('answered'));
+  app.use(function answers(req, res) { res.send('answered'); });
+  app.use(function tells(error, req, res, next) { if (!res.headersSent) res.send('told: ' + error.message); });
+  const server = app.listen(0, () => console.log('port ' + server.address().port));`;
+const FOUND_BEHIND = {
+  '/next': 'answered',
+  '/counted': 'answered',
+  '/sub': 'answered',
+  '/listener': 'told: failed',
+  '/ticks': 'answered',
+  '/destroyed': 'told: failed',
+  '/throws': 'answered',
+  '/free': 'answered',
+};
+
+test('what goes on behind next() finds that all that follows has run', async (t) => {
+  const flags = ['--placement', 'eager', '--threads', '1'];
+  const app = await ServedApp.serve(t, { 'app.js': LOOKS_BEHIND }, { flags, replicas: 1 });
+  for (const [path, expected] of Object.entries(FOUND_BEHIND)) t.is((await app.get(path)).text, expected, path);
+  const report = await app.report();
+  t.true(runsAway(report, 'get_free') > 0);
+  t.is(runsAway(report, 'answers'), 0);
 });

@@ -42,6 +42,7 @@ export class Properties {
   readonly #tokens: TokenTable;
   readonly #entries = new Map<TokenId, TokenId>();
   readonly #prototypes = new Map<FunctionId, TokenId>();
+  readonly #derived = new Map<TokenId, Set<ValueId>>();
   readonly #inherited: { readonly id: TokenId; readonly use: Load }[] = [];
   /** What the program lends to all values of a type, by name. */
   readonly #lent = new Map<string, ValueId>();
@@ -235,6 +236,11 @@ export class Properties {
 
   /** `Object.setPrototypeOf(object, from)`, `object.__proto__ = from`: what else has no place for that gets what is there. */
   derive(id: TokenId, from: ValueId): void {
+    // Once: what is copied from there may itself have a `__proto__` that leads back.
+    let derived = this.#derived.get(id);
+    if (derived === undefined) this.#derived.set(id, (derived = new Set()));
+    if (derived.has(from)) return;
+    derived.add(from);
     const token = this.#tokens.get(id);
     if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.edge(from, token.proto);
     else {

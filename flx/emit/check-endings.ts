@@ -16,11 +16,7 @@ const ENDS = /^[^(]*\(\s*(['"`])(?:finish|prefinish|close)\1/;
 
 export function findWaiting({ fluxions, link, sources, packages }: FluxionProgram): ReadonlySet<FluxionId> {
   const byId = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
-  const passing = new Set(
-    link.passes.flatMap(({ fluxion, passing }) =>
-      passing === null || passing.some(({ calls }) => calls.length > 0) ? [fluxion] : [],
-    ),
-  );
+  const passing = new Set(link.passes.map(({ fluxion }) => fluxion));
   const waits = (stream: StreamFact): boolean =>
     LISTENS.test(stream.callee) && !stream.dest.some((id) => passing.has(id)) && ENDS.test(textAt(stream.loc));
   const textAt = ({ module, line, column }: Place): string => {

@@ -16,13 +16,35 @@ import type { FluxionId, FluxionProgram, LateWrite, ModuleSource, Passing, Span 
 import { findWaiting } from './check-endings.js';
 
 export function findGoingOn(program: FluxionProgram): ReadonlySet<FluxionId> {
-  const { link } = program;
-  const walkedOf = walkSources(program);
-  const found = new Set(findWaiting(program));
-  for (const { fluxion, passing } of link.passes) {
-    if (passing === null || passing.some((each) => goesOn(each, walkedOf))) found.add(fluxion);
+  const unclear = program.link.passes.flatMap(({ fluxion, isUnclear }) => (isUnclear ? [fluxion] : []));
+  return new Set([...findWaiting(program), ...unclear, ...findBehindNext(program)]);
+}
+
+/**
+ * The same from the other side: what a handler does at home behind `next()` finds that all that follows has run, so what follows has to
+ * run there too. Who waits for the end of a response finds that in any case, and what code does that nobody has read is its own affair.
+ *
+ *     app.use((req, res, next) => { next(); if (!res.headersSent) res.sendStatus(404); });
+ */
+export function findHolding(program: FluxionProgram): ReadonlySet<FluxionId> {
+  const holding = new Set(findBehindNext(program));
+  if (holding.size === 0) return holding;
+  // A listener or callback that does so belongs to the handler of whose request it is.
+  for (let size = 0; size !== holding.size; ) {
+    size = holding.size;
+    for (const { id, kind, streams } of program.fluxions)
+      if (kind !== 'main' && streams.some(({ dest }) => dest.some((each) => holding.has(each)))) holding.add(id);
   }
-  return found;
+  return holding;
+}
+
+function findBehindNext(program: FluxionProgram): readonly FluxionId[] {
+  const walkedOf = walkSources(program);
+  const { passes, beside } = program.link;
+  const within = passes.flatMap(({ fluxion, passing }) =>
+    passing.some((each) => goesOn(each, walkedOf)) ? [fluxion] : [],
+  );
+  return [...within, ...beside];
 }
 
 /** Those whose call one run may execute, before or behind, that passes the request on as well. */

@@ -8,6 +8,7 @@ import type { Lift, LiftedFunction } from '../live-facts.js';
 import type { Fluxion, FluxionId, FluxionProgram, LinkFacts, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
 import { sentVariables } from './check-cuts.js';
+import { findHolding } from './check-next.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
 import { listTouches } from './list-touches.js';
 import { findMovable, findWhole, findWhys } from './may-leave.js';
@@ -53,6 +54,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const connectsOf = findConnects(program, movable);
   const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));
   const whole = findWhole(program, bound);
+  const holding = findHolding(program);
   const captures = new Map(program.link.captures.map(({ fluxion, variables }) => [fluxion, variables]));
   const fluxions = program.fluxions.map((fluxion) => ({
     ...linkFluxion(fluxion, movable, made, promised, whys),
@@ -60,6 +62,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     message: messages.get(fluxion.id) ?? [],
     captures: captures.get(fluxion.id) ?? [],
     whole: whole.has(fluxion.id),
+    holds: holding.has(fluxion.id),
     open: open.get(fluxion.id) ?? null,
   }));
   const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
@@ -187,7 +190,7 @@ function linkFluxion(
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
   whys: ReadonlyMap<FluxionId, string>,
-): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole' | 'open'> {
+): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole' | 'holds' | 'open'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
   const why = placement === 'replicated' ? (whys.get(id) ?? null) : null;

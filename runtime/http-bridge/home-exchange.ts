@@ -217,6 +217,7 @@ export class HomeExchange {
         this.#flags = step.head.flags;
         return;
       case 'writeHead':
+        if (step.length !== null) res._contentLength = step.length;
         Reflect.apply(own(res, 'writeHead') ?? genuine.writeHead, res, step.args);
         return;
       case 'write':

@@ -116,7 +116,8 @@ export type Chunk = string | Uint8Array;
 export type Step =
   | { readonly do: 'change'; readonly changes: Changes }
   | { readonly do: 'head'; readonly head: HeadChange }
-  | { readonly do: 'writeHead'; readonly args: readonly unknown[] }
+  /** Servers of frameworks tell Node the length before they write the head. */
+  | { readonly do: 'writeHead'; readonly args: readonly unknown[]; readonly length: number | null }
   | {
       readonly do: 'write';
       readonly chunk: Chunk;

@@ -101,6 +101,7 @@ export class ResponseSteps implements Recorder {
     const head = headChange(res, this.#before);
     const sent = args.map(plainArgument);
     const isImplicit = this.#depth > 0 && args.length === 1;
+    const length = res._contentLength;
     this.#depth++;
     try {
       Reflect.apply(genuine.writeHead, res, args);
@@ -109,7 +110,7 @@ export class ResponseSteps implements Recorder {
     }
     this.#settles();
     this.#outbox.push({ do: 'head', head: isImplicit ? { ...head, statusCode: res.statusCode } : head });
-    if (!isImplicit) this.#outbox.push({ do: 'writeHead', args: sent });
+    if (!isImplicit) this.#outbox.push({ do: 'writeHead', args: sent, length });
     return res;
   }
 

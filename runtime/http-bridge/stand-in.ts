@@ -26,6 +26,9 @@ export function makeRequest(envelope: Envelope, socket: StandInSocket): Incoming
 }
 
 declare module 'node:http' {
+  interface OutgoingMessage {
+    _contentLength: number | null;
+  }
   interface IncomingMessage {
     upgrade: boolean | null;
     _addHeaderLines(headers: readonly string[], count: number): void;

@@ -197,11 +197,17 @@ function listExports(value: unknown, way: Way, found: Map<object, Exported>): vo
   if (isMaker(value)) {
     const prototype = prototypeOf(value);
     if (prototype !== null && !found.has(prototype)) found.set(prototype, { maker: value, way });
-  } else if (Object.getPrototypeOf(value) !== Object.prototype) return;
+  } else if (!isPlain(value)) return;
   if (way.length - 2 >= MOST_DEEP) return;
   const keys = Object.keys(value);
   if (keys.length > MOST_PROPERTIES) return;
   for (const key of keys) listExports(ownValue(value, key), [...way, key], found);
+}
+
+/** Namespaces that a bundler has written down have no prototype. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function exportOf(file: string, names: readonly string[]): unknown {

@@ -174,6 +174,11 @@ function addRaw(app: App): void {
     res.writeHead(200, ['X-B', '1', 'x-b', '2', 'Content-Type', 'text/x']);
     res.end();
   });
+  app.get('/writeHead/length', (_req, res) => {
+    Reflect.set(res, '_contentLength', 5);
+    res.writeHead(200, { 'Content-Type': 'text/plain' });
+    res.end('known');
+  });
   app.get('/writeHead/twice', (_req, res) => {
     res.writeHead(200);
     try {
