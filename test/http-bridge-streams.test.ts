@@ -70,6 +70,25 @@ test.serial('a handler that takes all that has come, each time, is given the res
   t.is(text, String(size));
 });
 
+test.serial('a handler that reads slowly holds its client up: nothing of the body is kept for it', async (t) => {
+  const { bridged } = await start(t, () => (req, res) => {
+    let most = 0;
+    req.on('data', (chunk: Buffer) => {
+      most = Math.max(most, chunk.length);
+      req.pause();
+      setTimeout(() => req.resume(), 2);
+    });
+    req.on('end', () => res.end(String(most)));
+  });
+  const size = 8 * 1024 * 1024;
+  const sent = request({ port: bridged.port, method: 'POST', headers: { 'content-length': size } });
+  sent.end(Buffer.alloc(size, 'z'));
+  const [answer] = await once(sent, 'response');
+  let text = '';
+  for await (const part of answer) text += part;
+  t.true(Number(text) <= 65_536, text);
+});
+
 test.serial('a client that does not read holds the handler up', async (t) => {
   let written = 0;
   const { bridged, said } = await start(t, (log) => (_req, res) => {

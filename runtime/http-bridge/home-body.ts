@@ -48,8 +48,9 @@ export class HomeBody {
     if (this.#ended) return;
     const chunks: Uint8Array[] = [];
     while (this.#sent - this.#taken < WINDOW && this.req.readableLength > 0) {
-      // Asked for without a number, the last chunk would bring the end with it.
-      const chunk: unknown = this.req.read(this.req.readableLength);
+      // Asked for without a number, the last chunk would bring the end with it. Asked for more than its mark, the stream would raise that,
+      // and then read as much from a client that is to wait.
+      const chunk: unknown = this.req.read(Math.min(this.req.readableLength, this.req.readableHighWaterMark));
       if (chunk === null) break;
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk, this.req.readableEncoding ?? 'utf8') : chunk;
       if (!(bytes instanceof Uint8Array)) break;
