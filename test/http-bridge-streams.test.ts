@@ -119,6 +119,21 @@ test.serial('a client that does not read holds the handler up', async (t) => {
   t.pass();
 });
 
+test.serial('what is written in one turn waits for one drain: Node warns of many listeners', async (t) => {
+  const warnings: string[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning.message);
+  process.on('warning', warned);
+  t.teardown(() => process.off('warning', warned));
+  const { bridged } = await start(t, (log) => (_req, res) => {
+    res.on('drain', () => log('drain'));
+    for (let count = 0; count < 40; count++) res.write('x'.repeat(20_000));
+    res.end();
+  });
+  t.true((await exchangeBytes(bridged.port, get('/'))).length > 800_000);
+  await new Promise(setImmediate);
+  t.deepEqual(warnings, []);
+});
+
 test.serial('nothing of a body is read before the handler asks for it', async (t) => {
   const { bridged, said, log } = await start(t, (tell) => (req, res) => {
     tell('called');

@@ -92,6 +92,13 @@ export class HomeBody {
     if (this.#ended) this.req.resume();
   }
 
+  /** The exchange is over. It may be kept for long: as long as somebody at the replica has the request. */
+  close(): void {
+    this.release();
+    this.#underWay = [];
+    this.#underWayBytes = 0;
+  }
+
   /** All but the first `taken` bytes is left to whoever comes next; nobody reads it here any more. */
   leave(taken: number): void {
     this.req.off('readable', this.#read);

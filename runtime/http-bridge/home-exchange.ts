@@ -66,6 +66,7 @@ export class HomeExchange {
   #wroteBefore = false;
   /** Null where nothing has been written. */
   #keptBack: KeptBack | null = null;
+  #awaitsDrain = false;
   /** Nothing more is sent to the replica. */
   #done = false;
   /** Nothing more is taken from it. */
@@ -302,7 +303,7 @@ export class HomeExchange {
     }
     const goesOn: unknown = Reflect.apply(replaced ?? genuine.write, res, args);
     if (!full) return;
-    if (goesOn === false && !res.destroyed) res.once('drain', this.#onDrain);
+    if (goesOn === false && !res.destroyed) this.#awaitDrain();
     // The call that this comes from has still to say that it is enough.
     else if (this.side.isHere) process.nextTick(this.#onDrain);
     else this.#onDrain();
@@ -334,7 +335,15 @@ export class HomeExchange {
     };
   }
 
+  /** Once for all that was written before it. */
+  #awaitDrain(): void {
+    if (this.#awaitsDrain) return;
+    this.#awaitsDrain = true;
+    this.side.res.once('drain', this.#onDrain);
+  }
+
   readonly #onDrain = (): void => {
+    this.#awaitsDrain = false;
     if (!this.#done) this.side.send({ kind: 'drain', id: this.side.id });
   };
 
@@ -378,7 +387,7 @@ export class HomeExchange {
   #leave(): void {
     this.#done = true;
     closings.remove(this.side.res, this.#onClose);
-    this.#body?.release();
+    this.#body?.close();
   }
 }
 
