@@ -258,6 +258,8 @@ export type AcceptMessage =
   | { readonly kind: 'renew'; readonly home: string; readonly number: number; readonly secure: SecureSettings }
   /** It is to serve connections after all. */
   | { readonly kind: 'resume-accept'; readonly home: string }
+  /** Connections that wait for their next request are closed. */
+  | { readonly kind: 'close-idle'; readonly home: string }
   /** How many connections has it now? */
   | { readonly kind: 'count-accepted'; readonly home: string; readonly ask: number }
   | { readonly kind: 'stop-accept'; readonly home: string; readonly connections: Ending };

@@ -83,6 +83,7 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
       else if (message.kind === 'accept') accept.accept(message);
       else if (message.kind === 'stop-accept') accept.stop(message);
       else if (message.kind === 'resume-accept') accept.resume(message);
+      else if (message.kind === 'close-idle') accept.closeIdle(message);
       else if (message.kind === 'renew') accept.renew(message);
       else if (message.kind === 'count-accepted') accept.count(message);
       else if (message.kind === 'linked') share(message);

@@ -86,6 +86,8 @@ export class Replica implements Target {
   isRetired = false;
   /** For how long it had been busy when that was last looked at. */
   busyMs = 0;
+  /** For how long it had waited for something to do by then. */
+  idleMs = 0;
 
   constructor(
     readonly id: string,
@@ -340,11 +342,12 @@ export class Replicas {
     const wasDeaf = now - this.#lastLook > 2 * LOOK_EVERY_MS;
     this.#lastLook = now;
     for (const replica of this.#all) {
-      if (replica.active === 0 || wasDeaf) {
-        replica.heard = now;
-        continue;
-      }
-      replica.channel.send({ kind: 'ping' });
+      const idleMs = replica.thread.idleMs();
+      const hasWaited = idleMs > replica.idleMs;
+      replica.idleMs = idleMs;
+      // Whoever waits for something to do does not compute. One that serves connections may have no run at all.
+      if (hasWaited || wasDeaf) replica.heard = now;
+      if (!hasWaited || replica.active > 0) replica.channel.send({ kind: 'ping' });
       if (this.#maxBlockMs === 0 || replica.isEnding || now - replica.heard < this.#maxBlockMs) continue;
       this.#log.error(`${replica.id} has not answered for ${this.#maxBlockMs} ms (--max-block-ms) and is replaced`);
       // What it still does until it has ended counts, so nothing is run again before that.

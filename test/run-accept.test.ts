@@ -209,6 +209,41 @@ test('connections move to replicas and back between two requests, and their clie
   t.is(sockets.size, agents.length);
 });
 
+test('closeIdleConnections() closes on all loops what waits for a next request', async (t) => {
+  const app = await serve(
+    t,
+    `
+    app.get('/slow', (req, res) => { res.write('begun '); setTimeout(() => res.end('done'), 400); });
+    app.get('/quick', (req, res) => { res.send('quick'); });
+    setImmediate(() => { server.keepAliveTimeout = 3_600_000; });
+    process.on('SIGUSR1', () => {
+      server.close(() => { console.log('closed'); });
+      setInterval(() => { server.closeIdleConnections(); }, 50).unref();
+    });`,
+  );
+  await servesThere(app, '/quick');
+  const agent = new http.Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
+  const slow = Array.from({ length: 20 }, () => begin(app, '/slow', agent));
+  await Promise.all(slow.map(({ begun }) => begun));
+  app.child.kill('SIGUSR1');
+  await Promise.all(slow.map(({ text }) => text));
+  await app.says(/^closed$/m);
+  t.is((await app.ended).code, 0);
+});
+
+test('an endless loop behind a connection of a replica is ended after --max-block-ms', async (t) => {
+  const text = `${BEGIN}
+    app.get('/loop', (req, res) => { for (;;); });
+    app.get('/quick', (req, res) => { res.send('quick'); });
+    ${END}`;
+  const app = await ServedApp.serve(t, { 'app.js': text }, { flags: [...FLAGS, '--max-block-ms', '600'], replicas: 2 });
+  await app.until(() => [...app.stderr.matchAll(/replica-\d+ accepts connections/g)].length >= 2);
+  await t.throwsAsync(app.get('/loop', { agent: false }), { message: /socket hang up|ECONNRESET/ });
+  await app.says(/has not answered for 600 ms/);
+  t.is((await app.get('/quick', { agent: false })).text, 'quick');
+});
+
 test('a connection that has moved is closed when it has waited for long enough, and by close()', async (t) => {
   const text = `${BEGIN}
     app.get('/json', (req, res) => { res.json({ a: 1 }); });
@@ -274,11 +309,11 @@ interface Slow {
   readonly text: Promise<string>;
 }
 
-function begin(app: ServedApp, path: string): Slow {
+function begin(app: ServedApp, path: string, agent: http.Agent | false = false): Slow {
   let begun = (): void => {};
   const first = new Promise<void>((resolve) => (begun = resolve));
   const text = new Promise<string>((resolve, reject) => {
-    const req = http.get({ port: app.port, path, agent: false }, (res) => {
+    const req = http.get({ port: app.port, path, agent }, (res) => {
       let all = '';
       res.setEncoding('utf8').on('data', (chunk: string) => {
         all += chunk;

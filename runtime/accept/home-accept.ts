@@ -405,6 +405,9 @@ export class HomeAccept {
   #closeIdleSoon(method: unknown): unknown {
     const close = (): void => {
       this.#closeWaiting();
+      for (const [replica, { port }] of this.#there) {
+        if (port !== null && replica.isReady) replica.channel.send({ kind: 'close-idle', home: this.#root });
+      }
       if (typeof method === 'function') whenRead(() => void Reflect.apply(method, this.#server, []));
     };
     return Object.defineProperty(close, 'name', { value: 'closeIdleConnections' });

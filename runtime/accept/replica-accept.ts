@@ -126,6 +126,10 @@ export class ReplicaAccept {
     this.#servers.get(home)?.resume();
   }
 
+  closeIdle({ home }: Extract<ToReplica, { kind: 'close-idle' }>): void {
+    this.#servers.get(home)?.closeIdle();
+  }
+
   renew({ home, number, secure }: Extract<ToReplica, { kind: 'renew' }>): void {
     this.#servers.get(home)?.renew(secure);
     this.#options.send({ kind: 'renewed', home, number });
@@ -275,6 +279,12 @@ class Accepting {
     this.#givesBack = null;
   }
 
+  closeIdle(): void {
+    whenRead(() => {
+      for (const socket of this.#idle()) if (!this.#isLeaving(socket)) socket.destroy();
+    });
+  }
+
   renew(secure: SecureSettings): void {
     if (!this.#isOver && isHttps(this.#server)) renew(this.#server, secure);
   }
@@ -306,8 +316,7 @@ class Accepting {
 
   /** Each connection goes home as soon as nothing is under way on it. Those of TLS end here, and ask home for all that comes on them. */
   #giveBack(): void {
-    const mayGo = isHttps(this.#server) ? [] : [...idleConnections(this.#server), ...this.#waiting.idle()];
-    for (const socket of mayGo) {
+    for (const socket of isHttps(this.#server) ? [] : this.#idle()) {
       const handle = handleOf(socket);
       if (handle === null || this.#isLeaving(socket)) continue;
       this.#leaving.add(socket);
@@ -317,6 +326,10 @@ class Accepting {
     this.#server.getConnections((_error, count) => {
       if (count === 0 && this.#server.listening) this.#server.close();
     });
+  }
+
+  #idle(): readonly net.Socket[] {
+    return [...idleConnections(this.#server), ...this.#waiting.idle()];
   }
 
   #end(): void {
