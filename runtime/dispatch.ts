@@ -10,6 +10,7 @@
 import timers from 'node:timers';
 import { CannotTravel, decode } from './codec.js';
 import { CutRefs, type Parts as ExchangeParts, namedPath } from './cut-refs.js';
+import { type AwayWork, HalfClosed } from './half-closed.js';
 import { HomeExchange, type Outcome } from './http-bridge/index.js';
 import { LateRuns, lostConclusion } from './late-runs.js';
 import { AppNames } from './link/app-names.js';
@@ -57,6 +58,8 @@ interface Run {
   isHandedOn: boolean;
   isHarmless: boolean;
   awaitsResult: boolean;
+  /** Messages of its exchange, both ways. */
+  traffic: number;
   /** May something come of it when it is over? Null until the replica has said so. */
   isLate: boolean | null;
 }
@@ -85,6 +88,10 @@ export class Dispatcher {
   readonly #suspects: Work[] = [];
   #isPumping = false;
   #count = 0;
+  /** Of works whose clients send no more. */
+  readonly #halfClosed = new HalfClosed<Work>((work) => this.#whereIs(work));
+  readonly #echoes = new Map<number, { readonly replica: Replica; readonly resolve: () => void }>();
+  #asked = 0;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
@@ -145,8 +152,35 @@ export class Dispatcher {
   submit(work: Work): void {
     work.state.hasLeft = true;
     this.#options.scheduler.leaves(work.state.movable);
+    if (work.parts !== null && work.parts.req.httpVersionMajor < 2) this.#halfClosed.hold(work.parts.req.socket, work);
     this.#waiting.add(work);
     this.pump();
+  }
+
+  #whereIs(work: Work): AwayWork | 'waits' | null {
+    for (const run of this.#runs.values()) {
+      if (run.work !== work) continue;
+      return { traffic: run.traffic, round: () => this.#echo(run.replica) };
+    }
+    return this.#waiting.has(work) || this.#suspects.includes(work) ? 'waits' : null;
+  }
+
+  #echo(replica: Replica): Promise<void> {
+    const ask = ++this.#asked;
+    return new Promise((resolve) => {
+      this.#echoes.set(ask, { replica, resolve });
+      replica.channel.send({ kind: 'echo', ask });
+    });
+  }
+
+  #echoed(ask: number): void {
+    this.#echoes.get(ask)?.resolve();
+    this.#echoes.delete(ask);
+  }
+
+  /** It is home's from here on, or nobody's. */
+  #isBack(work: Work): void {
+    if (work.parts !== null) this.#halfClosed.release(work.parts.req.socket, work);
   }
 
   /** Sends what there is room for. */
@@ -159,7 +193,7 @@ export class Dispatcher {
         const replica = this.#pick(work);
         if (replica === 'full' || replica === 'later') break;
         this.#waiting.delete(work);
-        if (replica === null) runHere(work);
+        if (replica === null) this.#runHere(work);
         else this.#send(replica, work);
       }
     } finally {
@@ -195,7 +229,7 @@ export class Dispatcher {
   }
 
   #send(replica: Replica, work: Work, isSuspect = false): void {
-    const marks = { hasEffect: false, isHandedOn: false, isHarmless: false, isLate: null };
+    const marks = { hasEffect: false, isHandedOn: false, isHarmless: false, traffic: 0, isLate: null };
     const run: Run = {
       id: ++this.#count,
       ...{ work, replica, exchange: null, at: 0, awaitsResult: work.awaitsResult },
@@ -226,7 +260,7 @@ export class Dispatcher {
       run.exchange?.restore();
       // What is wrong with the request itself says nothing of the next one.
       if (error.path !== 'req') this.keepHome(work.state, namedPath(error.path, work.state.fluxion.message), error.why);
-      runHere(work);
+      this.#runHere(work);
     }
   }
 
@@ -248,7 +282,10 @@ export class Dispatcher {
       id: run.id,
       ...parts,
       app: this.namesOf(run.replica),
-      send: (message) => run.replica.channel.send(message),
+      send: (message) => {
+        run.traffic++;
+        run.replica.channel.send(message);
+      },
       settle: (outcome) => this.#settle(run, outcome),
       closed: () => this.#over(run),
     });
@@ -261,6 +298,7 @@ export class Dispatcher {
       case 'threw':
       case 'rejected':
         run.isHandedOn = true;
+        this.#isBack(work);
         // Whoever comes next in the chain is called here.
         if (work.parts !== null) this.#options.counts.request(work.parts.req, 'home');
         work.settle(outcome);
@@ -279,7 +317,7 @@ export class Dispatcher {
     this.keepHome(run.work.state, what, why);
     this.#forget(run);
     if (run.work.parts !== null) this.#options.counts.request(run.work.parts.req, 'home');
-    if (untouched && !run.hasEffect) runHere(run.work);
+    if (untouched && !run.hasEffect) this.#runHere(run.work);
     else this.#fail(run.work, `${what} cannot travel: ${why}`);
   }
 
@@ -294,6 +332,7 @@ export class Dispatcher {
   #fail(work: Work, why: string): void {
     const { id, module, line } = work.state.fluxion;
     const { req, res } = work.parts ?? {};
+    this.#isBack(work);
     // It was answered after all; only what comes behind that is lost.
     if (res?.writableEnded === true) return work.over();
     const what = req === undefined ? 'a message' : `${req.method} ${req.url}`;
@@ -318,6 +357,9 @@ export class Dispatcher {
       case 'lost':
         this.#lost(replica, message);
         return;
+      case 'echo':
+        this.#echoed(message.ask);
+        return;
       case 'forgot':
         for (const id of message.runs) {
           this.#kept.delete(id);
@@ -337,7 +379,10 @@ export class Dispatcher {
 
   #toExchange(replica: Replica, message: Extract<ToHome, { readonly id: RunId }>): void {
     const run = this.#runs.get(message.id) ?? this.#late.get(message.id);
-    if (run !== undefined) return run.work.scope.runInAsyncScope(() => run.exchange?.receive(message));
+    if (run !== undefined) {
+      run.traffic++;
+      return run.work.scope.runInAsyncScope(() => run.exchange?.receive(message));
+    }
     const lost = lostConclusion(message);
     if (lost !== null) this.#options.log.error(`${replica.id}: too late, its request has long been answered: ${lost}`);
   }
@@ -426,6 +471,7 @@ export class Dispatcher {
 
   #forget(run: Run): boolean {
     if (!this.#runs.delete(run.id)) return false;
+    this.#isBack(run.work);
     const { replica, exchange } = run;
     replica.active--;
     if (replica.suspect === run) replica.suspect = null;
@@ -452,6 +498,7 @@ export class Dispatcher {
       else this.#fail(run.work, `${replica.id} ended while it ran`);
     }
     this.#late.gone(replica);
+    for (const [ask, { replica: its }] of this.#echoes) if (its === replica) this.#echoed(ask);
     for (const [id, kept] of this.#kept) if (kept.replica === replica) this.#kept.delete(id);
     for (const [id, { replica: its }] of this.#uncounted) if (its === replica) this.#uncounted.delete(id);
     this.#waiting = new Set([...notBegun, ...this.#waiting]);
@@ -463,14 +510,15 @@ export class Dispatcher {
     return work;
   }
 
+  #runHere(work: Work): void {
+    this.#isBack(work);
+    work.scope.runInAsyncScope(() => work.runHere());
+  }
+
   #suspect(work: Work): void {
     work.state.count.reruns++;
     this.#suspects.push(work);
   }
-}
-
-function runHere(work: Work): void {
-  work.scope.runInAsyncScope(() => work.runHere());
 }
 
 function whyAway({ id, mode, worthMs }: Movable): string {

@@ -111,6 +111,8 @@ export type ToReplica =
   | { readonly kind: 'signs'; readonly signs: Signs }
   | { readonly kind: 'linked'; readonly slots: readonly string[]; readonly cuts: readonly string[] }
   | { readonly kind: 'ping' }
+  /** Comes back as it is, behind all that was sent before. */
+  | { readonly kind: 'echo'; readonly ask: number }
   /** Could it end now? */
   | { readonly kind: 'retire' };
 
@@ -128,6 +130,7 @@ export type ToHome =
       readonly isLate: boolean;
     }
   | { readonly kind: 'pong'; readonly memory: number }
+  | { readonly kind: 'echo'; readonly ask: number }
   /** What keeps it from ending; null where nothing does. */
   | { readonly kind: 'may-retire'; readonly holds: string | null }
   /** How many requests it has answered by itself, and how many connections it has; `isOver`: there will be no more. */

@@ -102,6 +102,9 @@ export class ReplicaRuns {
       case 'ping':
         this.#options.send({ kind: 'pong', memory: memoryOfThread() });
         return;
+      case 'echo':
+        this.#options.send(message);
+        return;
       default:
         this.#open.get(message.id)?.exchange.receive(message);
     }

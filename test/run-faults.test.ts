@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import test from 'ava';
 import { fluxionOf, runsAway, ServedApp } from './support/served-app.js';
 
@@ -61,6 +62,37 @@ test.serial('an endless loop on a replica is ended after --max-block-ms, and nob
   t.true(app.logged('error').some((line) => line.includes('--max-block-ms')));
   t.is((await app.get('/wait/1')).status, 200);
 });
+
+test.serial('a client that says that it sends no more has its answer, as with node', async (t) => {
+  const text = `
+    const express = require('express');
+    const app = express();
+    const compute = (n) => { let sum = 0; for (let i = 0; i < n; i++) sum += i; return sum; };
+    app.use('/two', (req, res, next) => { compute(1000); next(); });
+    app.get(['/one', '/two'], (req, res) => { res.send('sum ' + compute(1000)); });
+    app.post('/body', (req, res) => { let n = 0; req.on('data', (c) => { n += c.length; }); req.on('end', () => { res.send('got ' + n); }); });
+    app.get('/late', (req, res) => { setTimeout(() => { res.send('late'); }, 300); });
+    const server = app.listen(0, () => console.log('port ' + server.address().port));`;
+  const requests = [
+    ...['/one', '/two', '/late'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`),
+    `POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`,
+  ];
+  const app = await ServedApp.serve(t, { 'app.js': text }, { flags: EAGER, replicas: 2 });
+  const answers = await Promise.all(requests.map((each) => askAndEnd(app.port, each)));
+  t.deepEqual(
+    answers.map((answer) => answer.split('\r\n\r\n')[1] ?? ''),
+    ['sum 499500', 'sum 499500', '', 'got 300000'],
+  );
+});
+
+function askAndEnd(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.end(bytes));
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
+    socket.on('end', () => resolve(answer)).on('error', reject);
+  });
+}
 
 test.serial('a replica that runs out of memory is replaced', async (t) => {
   const env = { NODE_OPTIONS: '--max-old-space-size=80' };
