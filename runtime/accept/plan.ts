@@ -25,7 +25,7 @@ import { HomeAccept } from './home-accept.js';
 import { Meets, type Stay } from './meets.js';
 import { Worth } from './worth.js';
 
-const { setInterval } = timers;
+const { setTimeout } = timers;
 
 export type AcceptMode = 'auto' | 'home' | 'every';
 
@@ -48,7 +48,10 @@ export interface AcceptOptions {
   isTrying(): boolean;
 }
 
+/** More seldom where there is next to nothing to do: an app that idles costs no more than it has to. */
 const LOOK_EVERY_MS = 100;
+const LOOK_IDLE_EVERY_MS = 300;
+const IDLE = 0.02;
 const BUSY = 0.8;
 /** More of them than of others. Replicas take a while to start. */
 const LOOKS_UNTIL_WANTED = 2;
@@ -115,7 +118,7 @@ export class AcceptPlan {
     if (this.#options.mode === 'every') this.#options.wanted();
     if (this.#isLooking) return;
     this.#isLooking = true;
-    setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#lookIn(LOOK_EVERY_MS);
   }
 
   /** `slots`: of home's, by the replica's key; `roots`: the replica's names of home's servers. */
@@ -229,8 +232,16 @@ export class AcceptPlan {
     return this.#hasDecided && !this.#options.hasHeavy() && !this.#heavy.holds(performance.now());
   }
 
-  #look(): void {
-    if (this.#isOver) return;
+  #lookIn(ms: number): void {
+    setTimeout(() => {
+      if (this.#isOver) return;
+      const demand = this.#demand();
+      this.#look(demand);
+      this.#lookIn(demand < IDLE ? LOOK_IDLE_EVERY_MS : LOOK_EVERY_MS);
+    }, ms).unref();
+  }
+
+  #look(demand: number): void {
     if (this.#served.some(({ linked, print }) => printOf(linked) !== print)) return this.#changed();
     if (this.#able.size > 0) {
       const changed = this.#options.changed();
@@ -239,7 +250,7 @@ export class AcceptPlan {
     const paying = this.#mindWorth();
     // Once on, it stays on while it pays: home has time again because others accept.
     if (paying === 0) this.#hasDecided = false;
-    if (!this.#hasDecided) this.#decide(paying > 0);
+    if (!this.#hasDecided) this.#decide(demand, paying > 0);
     if (this.#options.mode === 'auto' && this.#options.hasHeavy()) {
       if (!this.isEven) return;
       this.#heavy.begin(performance.now());
@@ -280,8 +291,8 @@ export class AcceptPlan {
   }
 
   /** `pays`: it would for some server, as far as is known. */
-  #decide(pays: boolean): void {
-    this.#busyLooks = Math.max(0, this.#busyLooks + (this.#demand() >= BUSY ? 1 : -1));
+  #decide(demand: number, pays: boolean): void {
+    this.#busyLooks = Math.max(0, this.#busyLooks + (demand >= BUSY ? 1 : -1));
     if (!pays) return;
     if (this.#busyLooks >= LOOKS_UNTIL_WANTED) this.#options.wanted();
     this.#hasDecided = this.#busyLooks >= (this.#options.isTrying() ? LOOKS_WITH_TRIAL : LOOKS);
