@@ -158,10 +158,9 @@ export class Dispatcher {
   }
 
   #whereIs(work: Work): AwayWork | 'waits' | null {
-    for (const run of this.#runs.values()) {
-      if (run.work !== work) continue;
+    const run = work.parts === null ? undefined : this.#away.get(work.parts.res);
+    if (run?.work === work && this.#runs.get(run.id) === run)
       return { traffic: run.traffic, round: () => this.#echo(run.replica) };
-    }
     return this.#waiting.has(work) || this.#suspects.includes(work) ? 'waits' : null;
   }
 
@@ -253,6 +252,7 @@ export class Dispatcher {
       run.at = ++replica.sent;
       if (isSuspect) this.#guard(run);
       replica.channel.send(message);
+      this.#halfClosed.moved(work);
       const ms = performance.now() - begin;
       this.#options.scheduler.sent(movable, ms, before === null ? null : computedMs() - before);
     } catch (error) {

@@ -11,12 +11,11 @@
 import type { Socket } from 'node:net';
 import timers from 'node:timers';
 
-const { setImmediate, setTimeout } = timers;
+const { setImmediate } = timers;
 
 /** Whoever sends all the time is not waited for for ever. */
 const MOST_ROUNDS = 50;
 const CALM_ROUNDS = 2;
-const LOOK_AGAIN_MS = 5;
 const NODES_OWN = 'bound socketOnEnd';
 
 export interface AwayWork {
@@ -40,6 +39,9 @@ export class HalfClosed<W extends object> {
   readonly #held = new WeakMap<Socket, Held>();
   readonly #away: (work: W) => AwayWork | 'waits' | null;
 
+  /** Works that wait for room somewhere, of clients that have ended. */
+  readonly #waiting = new Map<W, () => void>();
+
   /** `away`: where this work is now; null where it is over. */
   constructor(away: (work: W) => AwayWork | 'waits' | null) {
     this.#away = away;
@@ -50,8 +52,15 @@ export class HalfClosed<W extends object> {
     (this.#held.get(socket) ?? this.#watch(socket)).works.add(work);
   }
 
+  /** It has been sent, or will not be. */
+  moved(work: W): void {
+    this.#waiting.get(work)?.();
+    this.#waiting.delete(work);
+  }
+
   /** It is over, or goes on at home: what that does in this turn comes before the end. */
   release(socket: Socket, work: W): void {
+    this.moved(work);
     const held = this.#held.get(socket);
     if (held === undefined || !held.works.delete(work) || held.works.size > 0) return;
     if (held.hasEnded) setImmediate(() => void (held.works.size === 0 && this.#end(socket, held)));
@@ -82,7 +91,7 @@ export class HalfClosed<W extends object> {
       const away = this.#away(work);
       if (away === null) return;
       if (away === 'waits') {
-        await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_AGAIN_MS).unref());
+        await new Promise<void>((resolve) => this.#waiting.set(work, resolve));
         continue;
       }
       calm = away.traffic === traffic ? calm + 1 : 0;
