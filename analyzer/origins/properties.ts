@@ -73,9 +73,9 @@ export class Properties {
 
   #findImplicit(): void {
     const { b, c } = this.#facts;
-    const kinds = this.#facts.kind.entries();
+    const { kind: kinds } = this.#facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] !== Op.store || b.get(op) === NOTHING) continue;
+      if (kinds.get(op) !== Op.store || b.get(op) === NOTHING) continue;
       if (isCalledByLanguage(this.#facts.atomName(c.get(op)))) this.#implicit.add(c.get(op));
     }
   }
