@@ -33,6 +33,9 @@ interface Borrowed {
   readonly use: Load;
 }
 
+/** Where each of some thousand classes extends the one before, most of the work is to go up. */
+const workForStepUp = 8;
+
 export class Properties {
   readonly #flow: TokenFlow;
   readonly #found: Found;
@@ -114,8 +117,8 @@ export class Properties {
     }
     if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
     this.#loadGetter(id, name, use);
-    if (token.proto !== NOTHING)
-      this.#flow.lay(token.proto, token.type === 'Prototype' ? this.#shadowed(use, own) : use);
+    if (token.type === 'Prototype') this.#loadInherited(token.proto, use, own);
+    else if (token.proto !== NOTHING) this.#flow.lay(token.proto, use);
     const member = this.#typeMember(token.type, name);
     if (member !== null) this.#flow.addShape(use.to, member, -1);
   }
@@ -128,6 +131,13 @@ export class Properties {
     if (superclass !== undefined) this.#flow.lay(superclass, use);
     if (token.kind === 'external' && this.#models.isUnknown(token.shape))
       this.#loadFromShape(token.shape, token.site, '*', use);
+  }
+
+  /** Each step up is a use of its own. */
+  #loadInherited(proto: ValueId, use: Load, own: ValueId): void {
+    if (proto === NOTHING) return;
+    if (this.#flow.mayGoOn(workForStepUp)) this.#flow.lay(proto, this.#shadowed(use, own));
+    else this.#flow.add(use.to, UNKNOWN);
   }
 
   #shadowed(use: Load, shadow: ValueId): Load {
