@@ -29,8 +29,9 @@ export class IntList {
     return this.length++;
   }
 
+  /** Of no op, -1, it is nothing: no kind of op, no atom. */
   get(index: number): number {
-    return (this.#chunks[index >>> chunkBits] as Int32Array)[index & inChunk] as number;
+    return this.#chunks[index >>> chunkBits]?.[index & inChunk] as number;
   }
 
   set(index: number, value: number): void {

@@ -31,6 +31,17 @@ test('the library says what is wrong as the compiler does', async (t) => {
   t.is(error?.diagnostics[0]?.code, 'analyzer/syntax-error');
 });
 
+test('a getter that is the language’s own is a call that no line makes', async (t) => {
+  const cwd = tempFolder(t, {
+    'app.js': `const styles = new Map();\nObject.defineProperty(module, 'exports', { get: styles.set });\n`,
+  });
+  const { program } = await compile({ entry: 'app.js', cwd });
+  t.deepEqual(
+    program.fluxions.map(({ id }) => id),
+    ['main'],
+  );
+});
+
 test('what a long line of classes inherits is unknown where it is too much to look for', (t) => {
   const count = 300;
   const lines = Array.from({ length: count }, (_, n) => {
