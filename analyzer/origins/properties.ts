@@ -35,6 +35,7 @@ interface Borrowed {
 
 /** Where each of some thousand classes extends the one before, most of the work is to go up. */
 const workForStepUp = 8;
+const usualHeight = 32;
 
 export class Properties {
   readonly #flow: TokenFlow;
@@ -136,14 +137,15 @@ export class Properties {
   /** Each step up is a use of its own. */
   #loadInherited(proto: ValueId, use: Load, own: ValueId): void {
     if (proto === NOTHING) return;
-    if (this.#flow.mayGoOn(workForStepUp)) this.#flow.lay(proto, this.#shadowed(use, own));
+    const up = (use.up ?? 0) + 1;
+    if (this.#flow.mayGoOn(up > usualHeight ? workForStepUp : 0)) this.#flow.lay(proto, this.#shadowed(use, own, up));
     else this.#flow.add(use.to, UNKNOWN);
   }
 
-  #shadowed(use: Load, shadow: ValueId): Load {
+  #shadowed(use: Load, shadow: ValueId, up: number): Load {
     const key = `${use.op} ${use.to} ${shadow}`;
     let derived = this.#shadows.get(key);
-    if (derived === undefined) this.#shadows.set(key, (derived = { ...use, shadow }));
+    if (derived === undefined) this.#shadows.set(key, (derived = { ...use, shadow, up }));
     return derived;
   }
 
