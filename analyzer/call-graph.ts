@@ -12,9 +12,9 @@ export class OpsByFunction {
 
   constructor(facts: Facts) {
     this.#first = new Int32Array(facts.functions.length + 1);
-    const owners = facts.owner.entries();
+    const { owner: owners } = facts;
     for (let op = 0; op < owners.length; op++) {
-      const owner = (owners[op] as FunctionId) + 1;
+      const owner = owners.get(op) + 1;
       this.#first[owner] = (this.#first[owner] as number) + 1;
     }
     for (let fn = 0; fn < facts.functions.length; fn++) {
@@ -23,7 +23,7 @@ export class OpsByFunction {
     const next = this.#first.slice();
     this.#ops = new Int32Array(owners.length);
     for (let op = 0; op < owners.length; op++) {
-      const owner = owners[op] as FunctionId;
+      const owner = owners.get(op);
       this.#ops[next[owner] as number] = op;
       next[owner] = (next[owner] as number) + 1;
     }

@@ -37,9 +37,9 @@ export function markWrappers(facts: Facts): void {
   for (const seed of facts.seeds) if (seed.kind === 'object') madeAnew.add(seed.value);
   /** What was loaded of a parameter by a key that is computed: the value, and the parameter. */
   const ofParameter = new Map<ValueId, ValueId>();
-  const kinds = facts.kind.entries();
+  const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++) {
-    const kind = kinds[op];
+    const kind = kinds.get(op);
     if (kind === Op.load && facts.c.get(op) === ANY_PROPERTY) ofParameter.set(facts.b.get(op), facts.a.get(op));
     if (kind === Op.construct || (kind === Op.method && GIVES_NEW.test(facts.atomName(facts.c.get(op)))))
       madeAnew.add(facts.b.get(op));
@@ -51,7 +51,7 @@ export function markWrappers(facts: Facts): void {
   markFactories(facts, madeAnew);
   const used = objectsUsedInside(facts);
   for (let op = 0; op < kinds.length; op++) {
-    const isFresh = kinds[op] === Op.copy && madeAnew.has(facts.a.get(op));
+    const isFresh = kinds.get(op) === Op.copy && madeAnew.has(facts.a.get(op));
     if (isFresh && used.has(facts.b.get(op))) markOwner(facts, facts.b.get(op));
   }
 }
@@ -65,9 +65,9 @@ function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
   const objects = new Set(madeAnew);
   const changers = new Set<ValueId>();
   const makers = new Set<FunctionId>();
-  const kinds = facts.kind.entries();
+  const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++) {
-    const kind = kinds[op];
+    const kind = kinds.get(op);
     if (kind === Op.copy && madeAnew.has(facts.a.get(op))) objects.add(facts.b.get(op));
     if (kind !== Op.store || facts.d.get(op) === 1) continue;
     const variable = facts.variables.get(facts.a.get(op));
@@ -75,7 +75,7 @@ function markFactories(facts: Facts, madeAnew: ReadonlySet<ValueId>): void {
     changers.add(facts.fn(facts.owner.get(op)).self);
   }
   for (let op = 0; op < kinds.length; op++) {
-    if (kinds[op] !== Op.return) continue;
+    if (kinds.get(op) !== Op.return) continue;
     const value = facts.a.get(op);
     const fn = facts.fn(facts.owner.get(op));
     if (objects.has(value)) makers.add(fn.id);
@@ -92,9 +92,9 @@ function functionsThatGiveFunctions(facts: Facts): ReadonlySet<FunctionId> {
   const written = new Map<ValueId, FunctionId>();
   for (const { self, id } of facts.functions) written.set(self, id);
   const found = new Set<FunctionId>();
-  const kinds = facts.kind.entries();
+  const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++) {
-    const kind = kinds[op];
+    const kind = kinds.get(op);
     const value =
       kind === Op.store ? facts.b.get(op) : kind === Op.return || kind === Op.copy ? facts.a.get(op) : NOTHING;
     const fn = value === NOTHING ? undefined : written.get(value);
@@ -146,9 +146,9 @@ function markStateWritten(facts: Facts, op: OpId): void {
 /** Variables that functions within their own function read. */
 function objectsUsedInside(facts: Facts): Set<ValueId> {
   const used = new Set<ValueId>();
-  const kinds = facts.kind.entries();
+  const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++) {
-    if (kinds[op] !== Op.read) continue;
+    if (kinds.get(op) !== Op.read) continue;
     const variable = facts.variables.get(facts.a.get(op));
     if (variable !== undefined && variable.kind === VariableKind.local && variable.owner !== facts.owner.get(op))
       used.add(variable.value);

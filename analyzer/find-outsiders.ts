@@ -28,10 +28,10 @@ export function findOutsiders(facts: Facts, origins: Origins, effects: Effects):
   for (const fn of facts.functions) {
     if (fn.parent !== -1 && effects.isEntry(fn.id) && origins.mayRun(fn.id)) found.add(fn.id);
   }
-  const kinds = facts.kind.entries();
+  const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++) {
-    if (kinds[op] === Op.store) addStored(facts, origins, op, implicit);
-    else if (isCall(kinds[op] as number)) addDefined(facts, origins, op, implicit);
+    if (kinds.get(op) === Op.store) addStored(facts, origins, op, implicit);
+    else if (isCall(kinds.get(op))) addDefined(facts, origins, op, implicit);
   }
   for (const { fn } of implicit) if (origins.mayRun(fn)) found.add(fn);
   return { functions: found, implicit };

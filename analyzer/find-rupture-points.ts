@@ -269,9 +269,9 @@ class Finder {
   #assignmentsOf(variable: ValueId): readonly OpId[] {
     if (this.#assignments === null) {
       this.#assignments = new Map();
-      const kinds = this.#facts.kind.entries();
+      const { kind: kinds } = this.#facts;
       for (let op = 0; op < kinds.length; op++) {
-        if (kinds[op] !== Op.copy) continue;
+        if (kinds.get(op) !== Op.copy) continue;
         const target = this.#facts.b.get(op);
         if (!this.#facts.variables.has(target)) continue;
         const list = this.#assignments.get(target);
@@ -344,9 +344,9 @@ class Finder {
   /** Calls that no model describes, and that look asynchronous: an error-first callback at the end. */
   findInferred(): void {
     const facts = this.#facts;
-    const kinds = facts.kind.entries();
+    const { kind: kinds } = facts;
     for (let op = 0; op < kinds.length; op++) {
-      const kind = kinds[op];
+      const kind = kinds.get(op);
       if (kind !== Op.call && kind !== Op.method && kind !== Op.construct) continue;
       if (!this.#origins.mayRun(facts.owner.get(op))) continue;
       if (this.#modelled.has(op) || this.#origins.calleesOf(op).length > 0 || this.#isKnown(op)) continue;

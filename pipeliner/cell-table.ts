@@ -287,9 +287,9 @@ export class CellTable {
   #findDeclarations(): Map<string, OpId> {
     const { facts, origins } = this.#pipeline;
     const found = new Map<string, OpId>();
-    const kinds = facts.kind.entries();
+    const { kind: kinds } = facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] !== Op.store || !this.#receivers.has(facts.a.get(op))) continue;
+      if (kinds.get(op) !== Op.store || !this.#receivers.has(facts.a.get(op))) continue;
       for (const id of origins.tokensOf(facts.a.get(op))) {
         const key = `${id} ${facts.c.get(op)}`;
         if (!found.has(key)) found.set(key, op);

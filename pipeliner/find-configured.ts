@@ -65,12 +65,12 @@ export class ConfiguredPackages {
 
   #lookForUnfinished(): void {
     const { facts, models, origins } = this.#pipeline;
-    const kinds = facts.kind.entries();
+    const { kind: kinds } = facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (!isCall(kinds[op] as number)) continue;
+      if (!isCall(kinds.get(op))) continue;
       for (const id of origins.calleeTokens(op)) {
         const shape = this.#shapeOf(id);
-        const call = shape === null ? null : models.call(shape, kinds[op] === Op.construct);
+        const call = shape === null ? null : models.call(shape, kinds.get(op) === Op.construct);
         if (shape !== null && call?.finishesLater === true) this.#take(this.#ownName(shape), op);
       }
     }

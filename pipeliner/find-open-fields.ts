@@ -73,9 +73,9 @@ class Finder {
 
   look(): void {
     const { facts, origins } = this.#pipeline;
-    const kinds = facts.kind.entries();
+    const { kind: kinds } = facts;
     for (let op = 0; op < kinds.length; op++) {
-      const kind = kinds[op] as number;
+      const kind = kinds.get(op);
       if (!origins.mayRun(facts.owner.get(op))) continue;
       // A copy of an object has what the object has, whoever reads it.
       if (kind === Op.copyProperties) this.#note(facts.a.get(op), ALL);

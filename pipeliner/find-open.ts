@@ -77,15 +77,15 @@ class Finder {
 
   #findCalled(): void {
     const { facts, origins, parts } = this.#pipeline;
-    const kinds = facts.kind.entries();
+    const { kind: kinds } = facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] === Op.write) {
+      if (kinds.get(op) === Op.write) {
         const known = this.#writers.get(facts.a.get(op));
         if (known === undefined) this.#writers.set(facts.a.get(op), [facts.owner.get(op)]);
         else known.push(facts.owner.get(op));
       }
       for (const fn of origins.calleesOf(op)) this.#called.add(this.#originOf(fn));
-      if (!isCall(kinds[op] as number)) continue;
+      if (!isCall(kinds.get(op))) continue;
       for (const fn of origins.inPlaceOf(op)) this.#called.add(this.#originOf(fn));
     }
     for (const fn of origins.escaped) this.#called.add(this.#originOf(fn));

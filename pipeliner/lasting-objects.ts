@@ -43,9 +43,9 @@ export class LastingObjects {
   #findFilledModules(): readonly TokenId[] {
     const { facts, origins } = this.#pipeline;
     const found = new Set<TokenId>();
-    const kinds = facts.kind.entries();
+    const { kind: kinds } = facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] !== Op.store || facts.d.get(op) === 1) continue;
+      if (kinds.get(op) !== Op.store || facts.d.get(op) === 1) continue;
       for (const id of origins.tokensOf(facts.a.get(op))) {
         const token = origins.tokens.get(id);
         // Globals are variables of their own.

@@ -179,9 +179,9 @@ function findPatched({ facts, origins, parts, outsiders }: Pipeline): ReadonlySe
   };
   const later = (fn: FunctionId): boolean =>
     outsiders.functions.has(fn) || parts.runners.get(fn)?.some((part) => part !== 0) === true;
-  const kinds = facts.kind.entries();
+  const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++) {
-    const kind = kinds[op] as number;
+    const kind = kinds.get(op);
     const isStore = kind === Op.store && facts.d.get(op) !== 1;
     if ((!isStore && !isCall(kind)) || !later(facts.owner.get(op))) continue;
     if (isStore) note(facts.a.get(op));

@@ -72,9 +72,9 @@ export class StoredData {
   #findSources(): ReadonlyMap<ValueId, readonly OpId[]> {
     const { facts } = this.#pipeline;
     const found = new Map<ValueId, OpId[]>();
-    const kinds = facts.kind.entries();
+    const { kind: kinds } = facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] !== Op.copy && kinds[op] !== Op.load) continue;
+      if (kinds.get(op) !== Op.copy && kinds.get(op) !== Op.load) continue;
       const to = facts.b.get(op);
       if (this.#storedIn(to).length === 0) continue;
       const known = found.get(to);

@@ -105,7 +105,7 @@ function compile(source: Source, keyFolder: string, options: RunOptions, compile
   const words = [compiler, source.kind, source.file, folder, options.config ?? '', '', String(MOST_CPU_MS)];
   const { status, signal, stderr, error } = childProcess.spawnSync(process.execPath, words, {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: plainEnv(),
+    env: { ...givesBack, ...plainEnv() },
     timeout: LONGEST_MS,
     killSignal: 'SIGKILL',
     maxBuffer: 2 ** 26,
@@ -139,6 +139,10 @@ function keepFailure({ file }: Source, folder: string, begun: number, quietMs: n
     // It is only tried again.
   }
 }
+
+/** glibc keeps what blocks were freed, but for large ones, and takes for large what is above the largest that was freed so far. Of
+ *  the compiler's tables most are gone when it writes. */
+const givesBack = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 /** The compiler is not the app: what is preloaded or inspected there is not meant for it. */
 function plainEnv(): NodeJS.ProcessEnv {

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { IntList, inChunk } from '../analyzer/int-list.js';
 import { IntSets } from '../analyzer/sets.js';
 
 /** Numbers that come again and again, the same each time. */
@@ -56,4 +57,20 @@ test('the first member that another set does not have', (t) => {
     [250, 250, 250, 250, 300],
   );
   t.is(sets.firstMissing(5, evens, 0), 200, 'it has all of them');
+});
+
+test('lists keep what they are given across their chunks', (t) => {
+  const list = new IntList(4);
+  const count = 40_000;
+  for (let value = 0; value < count; value++) list.push(value * 3);
+  t.is(list.length, count);
+  t.true([0, 4, 16_383, 16_384, 32_767, 32_768, count - 1].every((index) => list.get(index) === index * 3));
+  list.set(16_384, -1);
+  t.is(list.chunkOf(16_384)[16_384 & inChunk], -1);
+  list.dropFirst(16_384);
+  t.deepEqual([list.length, list.get(0), list.get(1)], [count - 16_384, -1, 16_385 * 3]);
+  list.clear();
+  t.is(list.push(7), 0);
+  list.extend(20_000);
+  t.deepEqual([list.length, list.get(0), list.get(19_999)], [20_000, 7, 0]);
 });

@@ -51,9 +51,9 @@ function findUnknown(facts: Facts, origins: Origins, models: Models): ReadonlySe
       if (shape !== null && isUnknown(shape)) found.add(shape.package);
     }
   }
-  const kinds = facts.kind.entries();
+  const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++) {
-    if (!isCall(kinds[op] as number)) continue;
+    if (!isCall(kinds.get(op))) continue;
     for (const id of origins.calleeTokens(op)) {
       const shape = shapeOf(origins, id);
       if (shape?.path === SETTING) {
@@ -84,9 +84,9 @@ function isGivenApp(op: OpId, facts: Facts, origins: Origins, models: Models): b
 
 export function listRenderings(facts: Facts, origins: Origins, models: Models): readonly OpId[] {
   const found: OpId[] = [];
-  const kinds = facts.kind.entries();
+  const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++)
-    if (isCall(kinds[op] as number) && renders(op, facts, origins, models)) found.push(op);
+    if (isCall(kinds.get(op)) && renders(op, facts, origins, models)) found.push(op);
   return found;
 }
 

@@ -141,9 +141,9 @@ export class FunctionValues {
   #findThisAliases(): Map<ValueId, ValueId> {
     const aliases = new Map<ValueId, ValueId>();
     const assigned = new Set<ValueId>();
-    const kinds = this.#facts.kind.entries();
+    const { kind: kinds } = this.#facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] !== Op.copy) continue;
+      if (kinds.get(op) !== Op.copy) continue;
       const [from, to] = [this.#facts.a.get(op), this.#facts.b.get(op)];
       if (this.#is(from, IS_RECEIVER) && !assigned.has(to) && this.#is(to, IS_VARIABLE)) aliases.set(to, from);
       else if (aliases.size > 0) aliases.delete(to);

@@ -234,9 +234,9 @@ export class LiveCopies {
 
   /** `new` of what may be any class. */
   #makesUnknown(): boolean {
-    const kinds = this.#facts.kind.entries();
+    const { kind: kinds } = this.#facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] !== Op.construct || !this.#found.isStarted(this.#facts.owner.get(op))) continue;
+      if (kinds.get(op) !== Op.construct || !this.#found.isStarted(this.#facts.owner.get(op))) continue;
       if (this.#flow.held.get(this.#facts.a.get(op)).includes(UNKNOWN)) return true;
     }
     return false;

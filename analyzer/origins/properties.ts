@@ -33,6 +33,10 @@ interface Borrowed {
   readonly use: Load;
 }
 
+/** Where each of some thousand classes extends the one before, most of the work is to go up. */
+const workForStepUp = 8;
+const usualHeight = 32;
+
 export class Properties {
   readonly #flow: TokenFlow;
   readonly #found: Found;
@@ -73,9 +77,9 @@ export class Properties {
 
   #findImplicit(): void {
     const { b, c } = this.#facts;
-    const kinds = this.#facts.kind.entries();
+    const { kind: kinds } = this.#facts;
     for (let op = 0; op < kinds.length; op++) {
-      if (kinds[op] !== Op.store || b.get(op) === NOTHING) continue;
+      if (kinds.get(op) !== Op.store || b.get(op) === NOTHING) continue;
       if (isCalledByLanguage(this.#facts.atomName(c.get(op)))) this.#implicit.add(c.get(op));
     }
   }
@@ -114,8 +118,8 @@ export class Properties {
     }
     if (token.kind === 'function') return this.#loadFromFunction(id, token.fn, use);
     this.#loadGetter(id, name, use);
-    if (token.proto !== NOTHING)
-      this.#flow.lay(token.proto, token.type === 'Prototype' ? this.#shadowed(use, own) : use);
+    if (token.type === 'Prototype') this.#loadInherited(token.proto, use, own);
+    else if (token.proto !== NOTHING) this.#flow.lay(token.proto, use);
     const member = this.#typeMember(token.type, name);
     if (member !== null) this.#flow.addShape(use.to, member, -1);
   }
@@ -130,10 +134,18 @@ export class Properties {
       this.#loadFromShape(token.shape, token.site, '*', use);
   }
 
-  #shadowed(use: Load, shadow: ValueId): Load {
+  /** Each step up is a use of its own. */
+  #loadInherited(proto: ValueId, use: Load, own: ValueId): void {
+    if (proto === NOTHING) return;
+    const up = (use.up ?? 0) + 1;
+    if (this.#flow.mayGoOn(up > usualHeight ? workForStepUp : 0)) this.#flow.lay(proto, this.#shadowed(use, own, up));
+    else this.#flow.add(use.to, UNKNOWN);
+  }
+
+  #shadowed(use: Load, shadow: ValueId, up: number): Load {
     const key = `${use.op} ${use.to} ${shadow}`;
     let derived = this.#shadows.get(key);
-    if (derived === undefined) this.#shadows.set(key, (derived = { ...use, shadow }));
+    if (derived === undefined) this.#shadows.set(key, (derived = { ...use, shadow, up }));
     return derived;
   }
 

@@ -227,6 +227,11 @@ export class TokenFlow {
     return all;
   }
 
+  /** False where the work is too much: what is asked for is unknown then. */
+  mayGoOn(work: number): boolean {
+    return this.#budget.spend(work);
+  }
+
   /** A use goes on where the object inherits from, and within lists, once: classes and lists may hold each other. */
   lay(value: ValueId, use: Use): void {
     let laid = this.#laid.get(use);

@@ -27,6 +27,8 @@ export type Use =
       readonly items?: boolean | undefined;
       /** The property of a class that hides one of the same name in the class that it extends. */
       readonly shadow?: ValueId | undefined;
+      /** How many classes it has gone up. */
+      readonly up?: number;
     }
   | { readonly kind: 'store'; readonly atom: AtomId; readonly from: ValueId; readonly op: OpId }
   | { readonly kind: 'call'; readonly view: CallView }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
 import type { Lift, LiftedFunction } from '../live-facts.js';
-import type { Fluxion, FluxionId, FluxionProgram, LinkFacts, ModuleId } from '../program.js';
+import type { Cut, Fluxion, FluxionId, FluxionProgram, LinkFacts, ModuleId } from '../program.js';
 import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
 import { sentVariables } from './check-cuts.js';
 import { findHolding } from './check-next.js';
@@ -124,9 +124,15 @@ function hashOf(text: string): string {
 /** Those with cuts; Node reads the others itself. */
 function emitModules(program: FluxionProgram, folder: string): ReadonlyMap<ModuleId, HomeModule> {
   const emitted = new Map<ModuleId, HomeModule>();
+  const cutsOf = new Map<ModuleId, Cut[]>();
+  for (const cut of program.cuts) {
+    const known = cutsOf.get(cut.module);
+    if (known === undefined) cutsOf.set(cut.module, [cut]);
+    else known.push(cut);
+  }
   for (const source of program.sources) {
-    const cuts = program.cuts.filter(({ module }) => module === source.id);
-    if (cuts.length === 0) continue;
+    const cuts = cutsOf.get(source.id);
+    if (cuts === undefined) continue;
     const file = resolve(folder, 'modules', source.id);
     const fromThere = relative(resolve(file, '..'), source.file).split(sep).join('/');
     const module = emitHomeModule(source, cuts, { file: file.slice(file.lastIndexOf(sep) + 1), source: fromThere });
