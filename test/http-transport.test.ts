@@ -63,6 +63,11 @@ app.get('/corked-turns', (req, res) => {
 app.get('/corked-on', async (req, res, next) => { res.cork(); res.write('1'); await new Promise(setImmediate); next(); }, (req, res) => {
   res.write('2'); setImmediate(() => { res.write('3'); res.uncork(); setImmediate(() => res.end('4')); });
 });
+let resumed = 0;
+app.get('/resumed', (req, res) => {
+  req.pause(); let bytes = 0; req.on('data', (chunk) => bytes += chunk.length); setTimeout(() => { req.resume(); }, 2);
+  req.on('end', () => res.send(bytes + ' ' + resumed++));
+});
 app.get('/buffers', (req, res) => {
   res.write('x'.repeat(1000));
   res.end(JSON.stringify([res.writableLength >= 0, res.writableHighWaterMark, res.writableNeedDrain, res.writableCorked]));
@@ -151,6 +156,7 @@ const PATHS = [
     '/corked',
     '/corked-turns',
     '/corked-on',
+    '/resumed',
     '/buffers',
     '/until-close',
   ],

@@ -395,8 +395,10 @@ export class Calls {
     if (values === undefined) {
       // What a listener is called with is made anew for each call (a socket, a chunk), not where it is registered.
       this.#givenValues.givesAnew = use.use.rupture.kind !== 'sync';
+      this.#givenValues.givesAgain = use.use.rupture.kind === 'start';
       values = params.map((ref) => this.#givenValues.refValue(ref, use.call));
       this.#givenValues.givesAnew = false;
+      this.#givenValues.givesAgain = false;
       known.set(params, values);
     }
     return values;

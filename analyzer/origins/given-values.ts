@@ -22,6 +22,8 @@ export class GivenValues {
   readonly #takenApart: TakenApart;
   /** While the parameters of a callback are given. */
   givesAnew = false;
+  /** And while these are of one that is called again and again: each time it is another one. */
+  givesAgain = false;
   /** While the result of a call is given: what it makes remembers. */
   #givesStateful = false;
 
@@ -48,7 +50,7 @@ export class GivenValues {
   #giveOne(ref: Ref, to: ValueId, view: CallView): void {
     switch (ref.kind) {
       case 'fresh':
-        return this.#takenApart.note(to, view.op);
+        return this.#note(to, view.op);
       case 'data':
         this.#flow.addData(to, view.op);
         return;
@@ -126,7 +128,7 @@ export class GivenValues {
   #giveType(name: string, to: ValueId, view: CallView): void {
     if (isContainer(name)) {
       const token = this.#flow.madeAt(view.op, name);
-      this.#takenApart.note(this.#flow.property(token, ANY_PROPERTY), view.op, true);
+      this.#note(this.#flow.property(token, ANY_PROPERTY), view.op, true);
       this.#flow.add(to, token);
       return;
     }
@@ -138,6 +140,10 @@ export class GivenValues {
         shape,
         this.givesAnew || this.#isOfRequest(shape) ? everyRequest : (view.site ?? view.op),
       );
+  }
+
+  #note(value: ValueId, op: OpId, isItem = false): void {
+    if (!this.givesAgain) this.#takenApart.note(value, op, isItem);
   }
 
   /** One request goes through many handlers: what one puts on `req` another finds there, so there is one for all. */

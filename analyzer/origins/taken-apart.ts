@@ -79,6 +79,8 @@ export class TakenApart {
         lasts = true;
       }
       for (const holder of this.#holders.get(value) ?? nowhere) {
+        // A part of it that is put back on it: `error.status = error.status || 500`.
+        if (seen.has(holder.value)) continue;
         places++;
         lasts ||= !holder.isNew;
         if (holder.isNew) seen.add(holder.value);

@@ -17,8 +17,7 @@ export const util = {
       ...pure(`isArray isBoolean isBuffer isDate isError isFunction isNull isNullOrUndefined isNumber isObject
         isPrimitive isRegExp isString isSymbol isUndefined`),
       promisify: { call: { returns: 'promisified argument 0' } },
-      // It warns once.
-      deprecate: { call: { returns: 'bound argument 0', stateful: true } },
+      deprecate: { call: { returns: 'bound argument 0' } },
       ...each('debug debuglog', { call: { returns: 'util.DebugLog' } }),
       ...calls('log', { does: ['output'] }),
       inherits: { call: { mutates: [0], keeps: [1], returns: 'fresh' } },

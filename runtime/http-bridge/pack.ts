@@ -71,6 +71,9 @@ function bodyState(req: IncomingMessage): BodyState {
     }
     return 'stream';
   }
+  // Whoever listens at home hears of the end when it is resumed there.
+  if (req.isPaused() && ['data', 'end'].some((event) => req.listenerCount(event) > 0))
+    throw new CannotTravel('req', 'its end is waited for');
   return 'none';
 }
 
