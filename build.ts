@@ -42,6 +42,9 @@ async function bundle(folder: string, entries: { readonly [name: string]: string
     packages: 'external',
     sourcemap: true,
     sourcesContent: false,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    lineLimit: 160,
     plugins: [apartFrom(outdir)],
   });
 }

@@ -15,10 +15,10 @@ import type { Precision } from './analyzer/trace-origins.js';
 import { invariant } from './diagnostics/invariant.js';
 import type { Diagnostic } from './diagnostics/types.js';
 import type { LiveFacts } from './flx/live-facts.js';
-import type { FluxionProgram } from './flx/program.js';
+import type { FluxionProgram, LinkFacts, ShownProgram } from './flx/program.js';
 import { verifyProgram } from './flx/verify.js';
 import { builtins, byMethodName, coreModels, globals, packageModels } from './models/index.js';
-import { assumeLate, type Draft, draftProgram, verifyLive, writeProgram } from './pipeliner/index.js';
+import { assumeLate, type Draft, type Drafted, draftProgram, verifyLive, writeProgram } from './pipeliner/index.js';
 
 export interface CompileOptions {
   /** The file that `node` would be given. */
@@ -34,6 +34,8 @@ export interface CompileOptions {
   readonly live?: LiveFacts;
   /** Throws `NothingProven` where all of the program would stay home, be it as it may: to find out how it is costs most. */
   readonly needsProof?: boolean;
+  /** Collects garbage: called where a phase has just let go of much. */
+  readonly tidy?: () => void;
 }
 
 /** The program is more than can be told apart. */
@@ -47,8 +49,8 @@ export class NothingProven extends Error {
   }
 }
 
-export interface Compilation {
-  readonly program: FluxionProgram;
+export interface Compilation<Program extends ShownProgram = FluxionProgram> {
+  readonly program: Program;
   readonly diagnostics: readonly Diagnostic[];
   /** Folders whose lists of files had a say, and files for whose being there it was looked. */
   readonly folders: readonly string[];
@@ -57,6 +59,23 @@ export interface Compilation {
 }
 
 export async function compile(options: CompileOptions): Promise<Compilation> {
+  const { link, ...compiled } = await compileFor(options, true);
+  invariant(link !== null, 'what is run has facts for the linker');
+  return { ...compiled, program: { ...compiled.program, link } };
+}
+
+/** The same for who only shows the program: what the linker asks for is not looked for. */
+export async function compileToShow(options: CompileOptions): Promise<Compilation<ShownProgram>> {
+  const { link, ...compiled } = await compileFor(options, false);
+  invariant(link === null, 'what is shown has no facts for the linker');
+  return compiled;
+}
+
+interface CompiledFor extends Compilation<ShownProgram> {
+  readonly link: LinkFacts | null;
+}
+
+async function compileFor(options: CompileOptions, withLink: boolean): Promise<CompiledFor> {
   const { cwd, given = new Map<string, string>(), live = null } = options;
   const entry = given.has(options.entry) ? options.entry : resolveEntry(options.entry, cwd);
   const config = await loadConfig({
@@ -73,29 +92,42 @@ export async function compile(options: CompileOptions): Promise<Compilation> {
   const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
   const installed = findInstalled(graph.asked, entry);
   const models = new Models({ packages, globals, byMethodName, isInstalled: installed.has });
-  const first = decide(graph, models, { withCode, live, needsProof: options.needsProof ?? false });
+  const tidy = (graph.facts.kind.length < manyOps ? undefined : options.tidy) ?? (() => {});
+  const wants = { withCode, withLink, live, tidy };
+  const first = decide(graph, models, { ...wants, needsProof: options.needsProof ?? false });
   if (first === null) {
     const files = graph.facts.modules.map(({ file }) => file);
     throw new NothingProven(files, [...graph.folders, ...installed.places]);
   }
   // No more than this is kept of the first graph while there is a second.
   const { asked, folders } = graph;
-  const second = decideWithPackages(sources, first.wanted, models, { withCode, live });
+  const second = decideWithPackages(sources, first.wanted, models, wants);
   // Written when the analysis is over and gone: that takes as much room as the program.
-  const program = writeProgram(second.draft ?? first.draft);
+  const { draft, link } = second.drawn ?? first;
+  tidy();
+  const program = writeProgram(draft);
   verifyProgram(program);
   const { wanted } = first;
   const known = { isModelled: models.isModelled.bind(models), own: config.models, file: config.file };
   const uses = listPackages({ asked, whole: second.graph, wanted, unread: second.unread }, known);
-  return { program, diagnostics, folders: [...folders, ...installed.places], packages: uses };
+  return { program, link, diagnostics, folders: [...folders, ...installed.places], packages: uses };
 }
+
+/** Ops of which there are as many as a few hundred files have: to collect what fewer leave costs more than it is worth. */
+const manyOps = 60_000;
 
 /** Characters that a package may have: where everything is too much, the small ones may do. */
 const sizesOfPackages = [150_000, 25_000];
 
+/** `link`: null where nobody asks for it. */
+interface Drawn {
+  readonly draft: Draft;
+  readonly link: LinkFacts | null;
+}
+
 interface DecidedWithPackages {
   /** Null where the code of packages does not help. */
-  readonly draft: Draft | null;
+  readonly drawn: Drawn | null;
   readonly graph: ModuleGraph | null;
   /** Packages that were wanted, and why they are not read. */
   readonly unread: ReadonlyMap<string, string>;
@@ -106,7 +138,7 @@ function decideWithPackages(
   sources: LoadOptions,
   wanted: ReadonlySet<string>,
   models: Models,
-  { withCode, live }: Omit<DecideOptions, 'needsProof'>,
+  { withCode, withLink, live, tidy }: Omit<DecideOptions, 'needsProof'>,
 ): DecidedWithPackages {
   const unread = new Map<string, string>();
   const isUnknown = (name: string): boolean => !models.isModelled(name);
@@ -121,23 +153,33 @@ function decideWithPackages(
     const read = graph.facts.modules.map(({ id }) => id).join();
     if (read === before) continue;
     before = read;
-    const pipeline = analyze(graph, models, 'calls', liveInput(graph, models, live));
+    const input = liveInput(graph, models, live);
+    const pipeline = analyze({ graph, models, precision: 'calls', live: input, tidy });
     if (pipeline === null) continue;
     const { isLost, packages } = findLost(pipeline);
-    if (!isLost && packages.length === 0) return { draft: draftProgram(pipeline, withCode), graph, unread };
+    if (!isLost && packages.length === 0) {
+      const drafted = draftProgram(pipeline, withCode);
+      return { drawn: drafted === null ? null : draw(drafted, withLink), graph, unread };
+    }
     for (const name of packages) unread.set(name, 'its code may change anything, as far as can be told');
   }
-  return { draft: null, graph: null, unread: new Map([...refusals, ...unread]) };
+  return { drawn: null, graph: null, unread: new Map([...refusals, ...unread]) };
+}
+
+function draw({ draft, link }: Drafted, withLink: boolean): Drawn {
+  return { draft, link: withLink ? link() : null };
 }
 
 interface DecideOptions {
   readonly withCode: boolean;
+  /** With what only running it and explaining it asks for. */
+  readonly withLink: boolean;
   readonly live: LiveFacts | null;
   readonly needsProof: boolean;
+  readonly tidy: () => void;
 }
 
-interface Decided {
-  readonly draft: Draft;
+interface Decided extends Drawn {
   /** Packages that had better be read. Where handlers may change anything all stay home, whatever else is known. */
   readonly wanted: ReadonlySet<string>;
 }
@@ -152,7 +194,7 @@ function liveInput(graph: ModuleGraph, models: Models, live: LiveFacts | null): 
   if (live.classes.length === 0) return closuresOnly;
   const loaded = graph.facts.mark();
   const look = <T>(input: LiveInput | null, use: (pipeline: Pipeline) => T): T | null => {
-    const pipeline = analyze(graph, models, 'calls', input);
+    const pipeline = analyze({ graph, models, precision: 'calls', live: input, tidy: () => {} });
     const result = pipeline === null ? null : use(pipeline);
     graph.facts.restore(loaded);
     return result;
@@ -168,14 +210,20 @@ function liveInput(graph: ModuleGraph, models: Models, live: LiveFacts | null): 
 }
 
 /** In most programs calls can be told apart; where that is too much work, only those of wrappers are. */
-function decide(graph: ModuleGraph, models: Models, { withCode, live, needsProof }: DecideOptions): Decided | null {
+function decide(
+  graph: ModuleGraph,
+  models: Models,
+  { withCode, withLink, live, needsProof, tidy }: DecideOptions,
+): Decided | null {
   const input = liveInput(graph, models, live);
   const loaded = graph.facts.mark();
   const attempt = (precision: Precision): Decided | null => {
-    const pipeline = analyze(graph, models, precision, input, needsProof);
-    const draft = pipeline === null ? null : draftProgram(pipeline, withCode);
-    if (pipeline === null || draft === null) return null;
-    return { draft, wanted: findLost(pipeline).isLost ? new Set() : findWantedPackages(pipeline) };
+    const pipeline = analyze({ graph, models, precision, live: input, needsProof, tidy });
+    const drafted = pipeline === null ? null : draftProgram(pipeline, withCode);
+    if (pipeline === null || drafted === null) return null;
+    // First, as it depends on what is left of the budget: the program is the same for whom it is shown and for whom it is run.
+    const wanted = findLost(pipeline).isLost ? new Set<string>() : findWantedPackages(pipeline);
+    return { ...draw(drafted, withLink), wanted };
   };
   const precise = attempt('calls');
   if (precise !== null) return precise;

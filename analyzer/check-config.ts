@@ -1,5 +1,5 @@
 import { nearestWord } from '../diagnostics/nearest-word.js';
-import type { Call, EventModel, Member, PackageModel, Rupture, TypeModel } from '../models/types.js';
+import type { Call, EventModel, Member, PackageModel, Put, Rupture, TypeModel } from '../models/types.js';
 
 /**
  * Reads: whatever fluxion.config.js exports.
@@ -136,10 +136,11 @@ const mutated = where(
   "the index of an argument, -1 for all, or 'this'",
   (value) => isCountOrAll(value) || value === 'this',
 );
+const wholeNumber = where('a whole number', (value) => Number.isInteger(value));
 const shared = where("true, false or 'kept'", (value) => typeof value === 'boolean' || value === 'kept');
 const kept = where('the index of an argument, or -1 for all', isCountOrAll);
 
-const SHORT_REFS = ['fresh', 'data', 'this', 'contents', 'copy', 'iterator', 'unknown'];
+const SHORT_REFS = ['fresh', 'data', 'this', 'contents', 'copy', 'iterator', 'step', 'unknown'];
 const WITHOUT = / without \d+$/;
 const ARGUMENT_REF =
   /^(?:argument|contents|formed|result|results|bound argument|promisified argument) \d+$|^copy (?:-1|\d+)$/;
@@ -180,6 +181,8 @@ const rupture = object<Rupture>('an object with "kind" and "callback"', () => ({
   mounts: optional(yesOrNo),
   thisIsReceiver: optional(yesOrNo),
   thisIsResult: optional(yesOrNo),
+  exactly: optional(oneOf('all', 'copies')),
+  thisIs: optional(valueRef),
   within: optional(name),
   held: optional(yesOrNo),
   callsResult: optional(yesOrNo),
@@ -195,6 +198,12 @@ const statefulWith: Check = object<NonNullable<Call['statefulWith']>>(
   }),
 );
 
+const put = object<Put>('an object that says what is put where', () => ({
+  on: required(valueRef),
+  name: required(name),
+  is: required(valueRef),
+}));
+
 const call = object<Call>('an object that says what the call does', () => ({
   ruptures: optional(list('a list of rupture points', rupture)),
   returns: optional(valueRef),
@@ -202,6 +211,7 @@ const call = object<Call>('an object that says what the call does', () => ({
   promiseWithoutCallback: optional(yesOrNo),
   mutates: optional(list('a list', mutated)),
   keeps: optional(list('a list', kept)),
+  views: optional(list('a list', kept)),
   does: optional(
     list(
       'a list of outside effects',
@@ -209,14 +219,19 @@ const call = object<Call>('an object that says what the call does', () => ({
     ),
   ),
   stateful: optional(yesOrNo),
+  statefulBeyond: optional(wholeNumber),
   statefulWith: optional(statefulWith),
   connects: optional(yesOrNo),
   data: optional(yesOrNo),
   runs: optional(name),
+  asksContext: optional(yesOrNo),
   failsLive: optional(yesOrNo),
   finishesLater: optional(yesOrNo),
   shared: optional(shared),
   comesOut: optional(list('a list', kept)),
+  hangsOnRequests: optional(record('an object with a number for each name', argumentIndex)),
+  comesOutOnce: optional(list('a list', kept)),
+  puts: optional(list('a list of what is put on requests', put)),
 }));
 
 const member: Check = object<Member>('an object that describes a value', () => ({
@@ -229,6 +244,7 @@ const member: Check = object<Member>('an object that describes a value', () => (
   lends: optional(valueRef),
   holdsStored: optional(yesOrNo),
   isKept: optional(yesOrNo),
+  calledWith: optional(list('a list', valueRef)),
   left: optional(yesOrNo),
 }));
 
@@ -252,11 +268,13 @@ const typeModel = object<TypeModel>('an object that describes a type', () => ({
   one: optional(yesOrNo),
   label: optional(argumentIndex),
   others: optional(call),
+  othersAre: optional(valueRef),
   computed: optional(call),
   ordered: optional(yesOrNo),
   travels: optional(oneOf('clone', 'bridge')),
   reply: optional(yesOrNo),
   perRequest: optional(yesOrNo),
+  keepsForRequest: optional(yesOrNo),
   outlivesRequest: optional(yesOrNo),
 }));
 
@@ -268,6 +286,7 @@ const packageModel = object<PackageModel>('an object with "name" and "module"', 
   wrapsHandlers: optional(yesOrNo),
   renders: optional(yesOrNo),
   setsLater: optional(names),
+  putsGiven: optional(names),
   types: optional(record('an object with a field for each type', typeModel)),
 }));
 

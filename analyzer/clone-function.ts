@@ -5,6 +5,7 @@
  * (`asyncHandler(fn)`) calls the `fn` of one call, not those of all calls, and so does who is given one (`each(list, fn)`); each call of a
  * factory makes state of its own (`rateLimit()` with `const hits = new Map()` in it). Their second and further calls get copies.
  */
+
 import { isCalledByLanguage } from './called-by-language.js';
 import {
   ANY_PROPERTY,
@@ -19,6 +20,7 @@ import {
   type ValueId,
   VariableKind,
 } from './facts.js';
+import type { SeedTable } from './seed-table.js';
 
 export interface Clone {
   readonly root: FunctionFact;
@@ -229,14 +231,14 @@ function seedsOf(facts: Facts, fn: FunctionFact): TokenSeed[] {
 
 /** A program's seeds in the order of their values: thousands of copies are made, and each asks for a few. A number is the
  *  value and, in its low part, where the seed stands. */
-const seedsByValue = new WeakMap<readonly TokenSeed[], Float64Array>();
+const seedsByValue = new WeakMap<SeedTable, Float64Array>();
 const mostSeeds = 2 ** 21;
 
 /** The seeds of values from `first` to `last`, in the order in which they stand. */
 function seedsBetween({ seeds }: Facts, first: ValueId, last: ValueId): TokenSeed[] {
   let order = seedsByValue.get(seeds);
   if (order?.length !== seeds.length) {
-    order = Float64Array.from(seeds, ({ value }, index) => value * mostSeeds + index).sort();
+    order = Float64Array.from({ length: seeds.length }, (_, index) => seeds.valueOf(index) * mostSeeds + index).sort();
     seedsByValue.set(seeds, order);
   }
   let low = 0;
@@ -249,7 +251,7 @@ function seedsBetween({ seeds }: Facts, first: ValueId, last: ValueId): TokenSee
   let end = low;
   while (end < order.length && (order[end] as number) < last * mostSeeds) end++;
   const positions = order.slice(low, end).map((key) => key % mostSeeds);
-  return [...positions.sort()].map((position) => seeds[position] as TokenSeed);
+  return [...positions.sort()].map((position) => seeds.get(position));
 }
 
 function copyOf(

@@ -9,7 +9,8 @@
  *   atom    an interned property or variable name; 0 is "some property, not known which"
  */
 import type { ModuleId } from '../flx/program.js';
-import { IntList } from './int-list.js';
+import { IntList, type IntRange } from './int-list.js';
+import { SeedTable } from './seed-table.js';
 import { VariableTable } from './variable-table.js';
 
 export type ValueId = number;
@@ -158,7 +159,7 @@ export interface ModuleFact {
   /** CommonJS: the values of `module` and of the initial `exports`; ES modules: `exports` is the namespace. */
   readonly module: ValueId;
   readonly exports: ValueId;
-  readonly lineStarts: IntList;
+  readonly lineStarts: IntRange;
   /** Offset behind hashbang and directives, where a prelude can go. */
   readonly codeStart: number;
 }
@@ -244,6 +245,8 @@ export class Facts {
 
   readonly functions: FunctionFact[] = [];
   readonly modules: ModuleFact[] = [];
+  /** Of all modules, one behind the other. */
+  readonly lineStarts = new IntList(1024);
   /** Some modules are packages', not the app's own. */
   hasPackages = false;
   readonly variables = new VariableTable();
@@ -252,7 +255,7 @@ export class Facts {
   /** For each `require` and `import()` that start-up may not come by: the top-level code that it runs, null where nobody
    *  knows; empty where the module is there in any case. */
   readonly lateLoads: (readonly FunctionId[] | null)[] = [];
-  readonly seeds: TokenSeed[] = [];
+  readonly seeds = new SeedTable();
   /** Loads, stores and method calls whose property is named by a variable (`instance[key]`): that variable. */
   readonly keys = new Map<OpId, ValueId>();
   /** Literal strings by value, for the few that matter: arguments of calls. */
@@ -345,7 +348,7 @@ export class Facts {
   /** From now on only places are asked for: all is decided, and what was decided from takes as much room as what is written of it. */
   keepPlaces(): void {
     for (const column of this.#columns()) if (column !== this.position && column !== this.owner) column.clear();
-    this.seeds.length = 0;
+    this.seeds.clear();
     this.keys.clear();
     this.strings.clear();
   }

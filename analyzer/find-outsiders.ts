@@ -6,6 +6,7 @@
 import { isCall } from './call-graph.js';
 import { isCalledByLanguage, isIterator } from './called-by-language.js';
 import { ANY_PROPERTY, type Facts, FunctionFlag, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
+import { findNamespaces } from './find-namespaces.js';
 import type { Effects } from './summarise-effects.js';
 import type { Origins } from './trace-origins.js';
 
@@ -24,7 +25,7 @@ export interface ImplicitCall {
 
 export function findOutsiders(facts: Facts, origins: Origins, effects: Effects): Outsiders {
   const found = new Set<FunctionId>(origins.escaped);
-  const implicit: ImplicitCall[] = [];
+  const implicit: Found[] = [];
   for (const fn of facts.functions) {
     if (fn.parent !== -1 && effects.isEntry(fn.id) && origins.mayRun(fn.id)) found.add(fn.id);
   }
@@ -33,11 +34,25 @@ export function findOutsiders(facts: Facts, origins: Origins, effects: Effects):
     if (kinds.get(op) === Op.store) addStored(facts, origins, op, implicit);
     else if (isCall(kinds.get(op))) addDefined(facts, origins, op, implicit);
   }
-  for (const { fn } of implicit) if (origins.mayRun(fn)) found.add(fn);
-  return { functions: found, implicit };
+  const seen = withoutNamespaces(facts, origins, implicit);
+  for (const { fn } of seen) if (origins.mayRun(fn)) found.add(fn);
+  return { functions: found, implicit: seen };
 }
 
-type Implicit = ImplicitCall[];
+/** What modules export under the name `toJSON` is not called by who writes JSON, unless somebody hands on all that they export. */
+function withoutNamespaces(facts: Facts, origins: Origins, implicit: Implicit): Implicit {
+  const objects = new Set(implicit.flatMap(({ isJson, holder }) => (isJson ? origins.tokensOf(holder) : [])));
+  const left = objects.size === 0 ? objects : findNamespaces(facts, origins, objects);
+  if (left.size === 0) return implicit;
+  return implicit.filter((each) => !each.isJson || !origins.tokensOf(each.holder).every((id) => left.has(id)));
+}
+
+interface Found extends ImplicitCall {
+  /** Called where an object that has it is written as JSON, and only there. */
+  readonly isJson: boolean;
+}
+
+type Implicit = Found[];
 
 function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit): void {
   const atom = facts.c.get(op);
@@ -47,10 +62,11 @@ function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit)
     const fn = origins.tokens.functionOf(id);
     if (fn === null || (atom === ANY_PROPERTY && !isWritten(facts, fn, facts.position.get(op)))) continue;
     const holder = facts.a.get(op);
-    implicit.push({ fn, holder, maker: null });
+    implicit.push({ fn, holder, maker: null, isJson: atom !== ANY_PROPERTY && facts.atomName(atom) === 'toJSON' });
     if (atom === ANY_PROPERTY || !isIterator(facts.atomName(atom))) continue;
     // Who goes through the object calls what its iterator has, which nobody else may ever see.
-    for (const step of functionsIn(origins, facts.fn(fn).result, 1)) implicit.push({ fn: step, holder, maker: fn });
+    for (const step of functionsIn(origins, facts.fn(fn).result, 1))
+      implicit.push({ fn: step, holder, maker: fn, isJson: false });
   }
 }
 
@@ -63,7 +79,8 @@ function addDefined(facts: Facts, origins: Origins, op: OpId, implicit: Implicit
   if (!isProxy && !/^(defineProperty|defineProperties|__define[GS]etter__)$/.test(name)) return;
   const holder = name.startsWith('__') ? facts.a.get(op) : facts.argument(call, 0);
   for (let index = 1; index < facts.callCount.get(call); index++) {
-    for (const fn of functionsIn(origins, facts.argument(call, index), 2)) implicit.push({ fn, holder, maker: null });
+    for (const fn of functionsIn(origins, facts.argument(call, index), 2))
+      implicit.push({ fn, holder, maker: null, isJson: false });
   }
 }
 

@@ -27,6 +27,8 @@ export interface Pipeline {
   readonly source: SourceText;
   readonly budget: Budget;
   readonly cut: CutInput;
+  /** To be called where much has just been let go of. */
+  readonly tidy: () => void;
 }
 
 /** The same with parts that cost less, in which nothing is proven. */
@@ -39,19 +41,24 @@ const leastWork = 3_000_000;
 const workForOp = 80;
 const mostForPackages = 1_500_000;
 
+export interface AnalyzeInput {
+  readonly graph: ModuleGraph;
+  readonly models: Models;
+  readonly precision: Precision;
+  /** What the running app said of itself, if it was asked. */
+  readonly live: LiveInput | null;
+  /** Null with 'wrappers' too, where nothing may be proven. */
+  readonly needsProof?: boolean;
+  /** Collects garbage. */
+  readonly tidy: () => void;
+}
+
 /**
  * Null where the work is too much: the same again with less told apart may get to its end. With 'wrappers' there is always
  * a result, though one in which nothing may be proven.
- * `live`: what the running app said of itself, if it was asked.
- * `needsProof`: null with 'wrappers' too, where nothing may be proven.
  */
-export function analyze(
-  graph: ModuleGraph,
-  models: Models,
-  precision: Precision,
-  live: LiveInput | null,
-  needsProof = false,
-): Pipeline | null {
+export function analyze(input: AnalyzeInput): Pipeline | null {
+  const { graph, models, precision, live, needsProof = false, tidy } = input;
   const { facts } = graph;
   const source = new SourceText(facts);
   const work = leastWork + workForOp * facts.kind.length;
@@ -62,9 +69,12 @@ export function analyze(
   );
   const origins = traceOrigins(graph, models, budget, precision, live);
   if (budget.isGivenUp) return null;
+  // What was needed to find them is as much again.
+  tidy();
   const ruptures = findRupturePoints(facts, origins, models, source);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
   if (budget.isGivenUp) return null;
+  tidy();
   const outsiders = findOutsiders(facts, origins, effects);
   const listeners = findListeners(facts, origins, ruptures);
   const runs = (op: OpId): readonly FunctionId[] => {
@@ -83,5 +93,6 @@ export function analyze(
   };
   const parts = cutParts(cut);
   if (budget.isGivenUp) return null;
-  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut };
+  tidy();
+  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut, tidy };
 }

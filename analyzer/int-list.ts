@@ -3,6 +3,9 @@
  *
  * It grows by whole chunks, so that nothing is copied and nothing is left behind. Of lists that grew in one piece, the pieces before
  * took a tenth of all memory: blocks of so many sizes that few fit into the place of another.
+ *
+ * A chunk that has been filled by pushing is kept in one or two bytes an entry where all of its entries fit: kinds, offsets in a
+ * module, counts. What is set later and does not fit makes it wide again.
  */
 const chunkBits = 14;
 const chunkLength = 1 << chunkBits;
@@ -10,9 +13,11 @@ const chunkLength = 1 << chunkBits;
 /** What of an index is the place in its chunk. */
 export const inChunk = chunkLength - 1;
 
+type Chunk = Int8Array | Int16Array | Int32Array;
+
 export class IntList {
   /** All are full but for the last, and as long as each other but for an only one. */
-  readonly #chunks: Int32Array[];
+  readonly #chunks: Chunk[];
   /** Entries for which there is room. */
   #room: number;
   length = 0;
@@ -24,8 +29,11 @@ export class IntList {
 
   push(value: number): number {
     const index = this.length;
-    if (index === this.#room) this.#grow();
-    (this.#chunks[index >>> chunkBits] as Int32Array)[index & inChunk] = value;
+    if (index === this.#room) {
+      this.#pack();
+      this.#grow();
+    }
+    this.set(index, value);
     return this.length++;
   }
 
@@ -35,10 +43,13 @@ export class IntList {
   }
 
   set(index: number, value: number): void {
-    (this.#chunks[index >>> chunkBits] as Int32Array)[index & inChunk] = value;
+    const chunk = this.#chunks[index >>> chunkBits] as Chunk;
+    const at = index & inChunk;
+    chunk[at] = value;
+    if (chunk[at] !== value) this.#widen(index >>> chunkBits)[at] = value;
   }
 
-  /** Where an entry lies, at `index & inChunk`. */
+  /** Where an entry lies, at `index & inChunk`; of lists that grow by `extend` only. */
   chunkOf(index: number): Int32Array {
     return this.#chunks[index >>> chunkBits] as Int32Array;
   }
@@ -62,6 +73,19 @@ export class IntList {
     this.length -= count;
   }
 
+  /** The last chunk is full. */
+  #pack(): void {
+    const last = this.#chunks.length - 1;
+    const chunk = this.#chunks[last];
+    if (chunk instanceof Int32Array && chunk.length === chunkLength) this.#chunks[last] = packed(chunk);
+  }
+
+  #widen(at: number): Int32Array {
+    const wide = new Int32Array(this.#chunks[at] as Chunk);
+    this.#chunks[at] = wide;
+    return wide;
+  }
+
   #grow(): void {
     const [only] = this.#chunks;
     if (only === undefined || only.length === chunkLength) {
@@ -74,4 +98,33 @@ export class IntList {
     this.#chunks[0] = longer;
     this.#room = longer.length;
   }
+}
+
+/** Some entries of a list that go together, one after the other. */
+export class IntRange {
+  readonly #list: IntList;
+  readonly #first: number;
+  readonly length: number;
+
+  /** From `first` to the end. */
+  constructor(list: IntList, first: number) {
+    this.#list = list;
+    this.#first = first;
+    this.length = list.length - first;
+  }
+
+  get(index: number): number {
+    return this.#list.get(this.#first + index);
+  }
+}
+
+function packed(chunk: Int32Array): Chunk {
+  // All bits in which an entry differs from its sign.
+  let bits = 0;
+  for (let at = 0; at < chunk.length; at++) {
+    const entry = chunk[at] as number;
+    bits |= entry ^ (entry >> 31);
+  }
+  if (bits < 1 << 7) return new Int8Array(chunk);
+  return bits < 1 << 15 ? new Int16Array(chunk) : chunk;
 }

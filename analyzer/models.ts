@@ -23,7 +23,7 @@ export interface Shape {
 export type Ref = RefOf & { readonly without?: number };
 
 type RefOf =
-  | { readonly kind: 'fresh' | 'data' | 'this' | 'contents' | 'copy' | 'iterator' | 'unknown' }
+  | { readonly kind: 'fresh' | 'data' | 'this' | 'contents' | 'copy' | 'iterator' | 'step' | 'unknown' }
   | {
       readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'formed' | 'result' | 'results' | 'bound' | 'promisified';
       readonly index: number;
@@ -42,7 +42,8 @@ export class Models {
   readonly #oneOf = new Map<Shape, string | null>();
   readonly #one: string[] = [];
   readonly #data = new Set<Shape>();
-  readonly #ofOthers = new Set<Shape>();
+  /** With the name under which it hangs on what the model describes; empty where paths are cut off. */
+  readonly #ofOthers = new Map<Shape, string>();
   readonly #exports = new Set<Shape>();
   readonly #calls = new Map<Shape, Call | null>();
   readonly #constructs = new Map<Shape, Call | null>();
@@ -155,6 +156,10 @@ export class Models {
     return this.#packages.get(name)?.setsLater ?? [];
   }
 
+  putsGiven(name: string): readonly string[] {
+    return this.#packages.get(name)?.putsGiven ?? [];
+  }
+
   isModelled(name: string): boolean {
     return this.#packages.has(name);
   }
@@ -206,15 +211,14 @@ export class Models {
       return found;
     }
     // A package without a model: all that is known is the way there.
-    if (shape.member === null && shape.type === null && shape.package !== '')
-      return this.#ofOthers.has(shape) ? this.#unlisted(path, shape.package) : this.#unknown(path, shape.package);
+    if (shape.member === null && shape.type === null && shape.package !== '') return this.#onwards(shape, path);
     const others = shape.member?.others;
     if (others !== undefined) return this.#shape(path, shape.package, { call: others }, null);
     if (shape.type !== null || shape.member?.is !== undefined) return this.#inherited(shape, name);
     // `import x from 'commonjs'` gives the whole module.
     if (name === 'default') return shape;
     if (shape.path === 'globalThis' || shape.path === 'global') return this.global(name);
-    if (this.holdsStored(shape)) return this.#unlisted(path, shape.package);
+    if (this.holdsStored(shape)) return this.#unlisted(path, shape.package, name);
     return shape.package === '' ? null : this.#unknown(path, shape.package);
   }
 
@@ -239,19 +243,27 @@ export class Models {
       this.#data.add(data);
       return data;
     }
+    if (shape.type?.othersAre !== undefined)
+      return this.#fromMember(`${shape.path}.${name}`, shape.package, { is: shape.type.othersAre });
     if (shape.type?.others !== undefined) {
       return this.#shape(`${shape.path}.${name}`, shape.package, { call: shape.type.others }, null);
     }
     if (shape.type?.complete === true) return null;
     if (found !== null && parent !== undefined && shape.type === null) return found;
-    return shape.package === '' ? null : this.#unlisted(`${shape.path}.${name}`, shape.package);
+    return shape.package === '' ? null : this.#unlisted(`${shape.path}.${name}`, shape.package, name);
   }
 
   /** What a package's type does not list: something that the package does not say, or that others put there. */
-  #unlisted(path: string, owner: string): Shape {
+  #unlisted(path: string, owner: string, name: string): Shape {
     const shape = this.#unknown(path, owner);
-    this.#ofOthers.add(shape);
+    const known = this.#ofOthers.get(shape);
+    this.#ofOthers.set(shape, known === undefined || known === name ? name : '');
     return shape;
+  }
+
+  #onwards(shape: Shape, path: string): Shape {
+    const name = this.#ofOthers.get(shape);
+    return name === undefined ? this.#unknown(path, shape.package) : this.#unlisted(path, shape.package, name);
   }
 
   /** The package without a model that a value comes from, as far as it can be told; null for all others. */
@@ -299,12 +311,17 @@ export class Models {
   /** What a call of something without a model gives. */
   result(shape: Shape, isNew: boolean): Shape {
     const path = isNew ? `new ${shape.path}` : `${shape.path}()`;
-    return this.#ofOthers.has(shape) ? this.#unlisted(path, shape.package) : this.#unknown(path, shape.package);
+    return this.#onwards(shape, path);
   }
 
   /** Something that others put on a value of a package (`req.user.name`): what it is the package does not know either. */
   isOfOthers(shape: Shape): boolean {
     return this.#ofOthers.has(shape);
+  }
+
+  /** `user` of all that hangs on `req.user`; empty if that is not known, null for what is not of others. */
+  nameOfOthers(shape: Shape): string | null {
+    return this.#ofOthers.get(shape) ?? null;
   }
 
   #unknown(path: string, owner: string): Shape {
@@ -406,6 +423,7 @@ function parsePlainRef(text: string): RefOf {
     case 'data':
     case 'this':
     case 'iterator':
+    case 'step':
     case 'unknown':
       return { kind: word };
     case 'contents':

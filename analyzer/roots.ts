@@ -7,6 +7,7 @@
  */
 import type { AtomId, ValueId } from './facts.js';
 import { IntList } from './int-list.js';
+import type { VariableTable } from './variable-table.js';
 
 export type RootId = number;
 
@@ -33,12 +34,15 @@ export class RootTable {
   readonly #field = new IntList(1024);
   /** Something within the root; itself where it is deep already, -1 where nobody has asked. */
   readonly #deep = new IntList(1024);
-  /** One more than the root of a variable, 0 where nobody has asked. */
+  readonly #variables: VariableTable;
+  /** By row of the variable one more than its root, 0 where nobody has asked: there are many more values than variables. */
   readonly #ofVariable: Int32Array;
   readonly #ids = new Map<number, RootId>();
 
-  constructor(valueCount: number) {
-    this.#ofVariable = new Int32Array(valueCount);
+  /** No variable is added any more. */
+  constructor(variables: VariableTable) {
+    this.#variables = variables;
+    this.#ofVariable = new Int32Array(variables.rows);
   }
 
   param(index: number): RootId {
@@ -50,10 +54,13 @@ export class RootTable {
   }
 
   variable(value: ValueId): RootId {
-    const known = this.#ofVariable[value] as number;
+    const row = this.#variables.rowOf(value);
+    // Exports that other modules know by name are no variables of the program.
+    if (row === -1) return this.#known(VARIABLE, value, -1, false);
+    const known = this.#ofVariable[row] as number;
     if (known !== 0) return known - 1;
     const id = this.#add(VARIABLE, value, -1, false);
-    this.#ofVariable[value] = id + 1;
+    this.#ofVariable[row] = id + 1;
     return id;
   }
 
@@ -106,6 +113,10 @@ export class RootTable {
   /** All four facts fit into one exact number. */
   #intern(base: number, of: number, field: AtomId, deep: boolean): RootId {
     if (base === VARIABLE && field === -1 && !deep) return this.variable(of);
+    return this.#known(base, of, field, deep);
+  }
+
+  #known(base: number, of: number, field: AtomId, deep: boolean): RootId {
     const key = ((of * 3 + base) * 2 + (deep ? 1 : 0)) * 0x400000 + field + 1;
     let id = this.#ids.get(key);
     if (id === undefined) this.#ids.set(key, (id = this.#add(base, of, field, deep)));

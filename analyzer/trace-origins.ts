@@ -67,6 +67,8 @@ export interface Origins {
   liveClassOf(at: Place): FunctionId | null;
   /** Copies of functions that stand for closures of the running app. */
   readonly liveCopies: readonly LiveCopy[];
+  /** Code that nobody has read is given requests or responses, and may put on them what it likes. */
+  readonly areRequestsExposed: boolean;
 }
 
 export function traceOrigins(
@@ -83,7 +85,7 @@ export function traceOrigins(
   solver.solve(graph, live);
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
-  const { liveCopies } = solver;
+  const { liveCopies, areRequestsExposed } = solver;
   held.share();
   found.close();
   return {
@@ -100,6 +102,7 @@ export function traceOrigins(
     classOf: (token) => found.classOf.get(token),
     liveClassOf: (at) => classAt(facts, at),
     liveCopies,
+    areRequestsExposed,
   };
 }
 
@@ -142,6 +145,7 @@ class Solver {
   /** Solves; then takes what nobody in the program calls as called by someone unknown, and solves on. */
   solve({ externals, unloaded, lent }: ModuleGraph, live: LiveInput | null): void {
     if (live !== null) this.#live.make(live);
+    this.#properties.noteLoaded(externals.map(({ name }) => name));
     this.#seeds.seed(externals, unloaded, lent);
     this.#live.seed();
     this.#properties.startExports();
@@ -152,6 +156,10 @@ class Solver {
       if (!this.#calls.admitUnknownCallers() && !named && !apart) return;
       this.#settle();
     }
+  }
+
+  get areRequestsExposed(): boolean {
+    return this.#properties.areRequestsExposed;
   }
 
   get liveCopies(): readonly LiveCopy[] {

@@ -19,6 +19,16 @@ export class VariableTable {
   readonly #loop = new IntList(1024);
   readonly #names: string[] = [];
 
+  /** How many there are. */
+  get rows(): number {
+    return this.#value.length;
+  }
+
+  /** Which of them it is; -1 where it is no variable. */
+  rowOf(value: ValueId): number {
+    return this.#row(value) - 1;
+  }
+
   has(value: ValueId): boolean {
     return this.#row(value) !== 0;
   }

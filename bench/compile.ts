@@ -21,7 +21,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'espree';
 import { prepareEngine } from '../bin/prepare-engine.js';
-import { compile } from '../compile.js';
+import { compileToShow } from '../compile.js';
 import { jsonPieces } from '../flx/emit/json.js';
 import { analyze } from '../syntax/parser.js';
 import { generateApp, type Style } from './generate-app.js';
@@ -69,7 +69,7 @@ function runFloor(folder: string): void {
 
 /** As `fluxion compile --emit json` does. */
 async function runWhole(entry: string): Promise<void> {
-  const { program } = await compile({ entry, cwd: path.dirname(entry), code: false });
+  const { program } = await compileToShow({ entry, cwd: path.dirname(entry), code: false });
   const encoder = new TextEncoder();
   for (const piece of jsonPieces(program)) encoder.encode(piece);
 }

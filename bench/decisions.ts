@@ -55,6 +55,7 @@ function stubbed(layer: Layer): void {
       movable: true,
       whole: true,
       holds: false,
+      asks: false,
       why: null,
       connects: [],
       promised: false,

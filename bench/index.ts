@@ -43,7 +43,7 @@ async function bench(options: BenchOptions, command: string): Promise<void> {
     const installed = found !== null && 'folder' in found ? found.folder : null;
     if (found !== null && 'why' in found) notes.push(`Watt and Bun could not be installed: ${found.why}`);
     const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${availableParallelism()} cores`;
-    const seconds = options.turnMs / 1000;
+    const [seconds, warmSeconds] = [options.turnMs / 1000, options.warmMs / 1000];
     process.stdout.write(`${machine}, Node ${version}; the load comes from the same machine\n\n`);
     const done: WorkloadSummary[] = [];
     for (const [index, workload] of options.workloads.entries()) {
@@ -58,12 +58,16 @@ async function bench(options: BenchOptions, command: string): Promise<void> {
           : await measureStarts(workload, options.peers, around, { ...plan, rounds: options.starts });
       const summary = summarise(workload, cells);
       if (summary.rounds < options.rounds) notes.push(`${workload.title}: ${summary.rounds} rounds, for want of time`);
-      for (const { peer, failure } of cells) if (failure !== null) say(`${workload.name}: ${peer.label}: ${failure}`);
+      for (const { peer, failure } of cells) {
+        if (failure === null) continue;
+        say(`${workload.name}: ${peer.label}: ${failure}`);
+        process.exitCode = 1;
+      }
       done.push(summary);
       process.stdout.write(`${printText(summary)}\n`);
     }
     for (const note of notes) process.stdout.write(`${note}\n`);
-    const page = printPage(done, { command, machine, node: version, seconds, notes });
+    const page = printPage(done, { command, machine, node: version, seconds, warmSeconds, notes });
     if (options.out === null) process.stdout.write(page.slice(Math.max(0, page.indexOf('## Aims'))));
     else write(options.out, page, printPicture(done, `${machine}, Node ${version}`));
   } finally {

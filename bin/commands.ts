@@ -6,36 +6,36 @@ import { badValue, cacheFailed } from '../diagnostics/catalogue.js';
 import { unreachable } from '../diagnostics/invariant.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Lift, LiveFacts } from '../flx/live-facts.js';
-import type { FluxionProgram } from '../flx/program.js';
+import type { ShownProgram } from '../flx/program.js';
 import type { StartManifest } from '../flx/run-manifest.js';
 import type { Command, EmitForm } from './arguments.js';
 import { helpText } from './help.js';
 import { ownFile, ownManifest } from './own-files.js';
 
 /**
- * Reads: a command.
+ * Reads: a command; `tidy` collects garbage.
  * Gives: the text for standard output, in pieces, and what is to be said on standard error.
  *
  * The phases are imported when they are needed, so that `--help` and a wrong flag answer at once.
  */
-export async function runCommand(command: Command, cwd: string): Promise<Outcome> {
+export async function runCommand(command: Command, cwd: string, tidy: () => void = () => {}): Promise<Outcome> {
   switch (command.kind) {
     case 'help':
       return { pieces: [helpText(command.topic)], diagnostics: [] };
     case 'version':
       return { pieces: [`${ownVersion()}\n`], diagnostics: [] };
     case 'compile':
-      return runCompile(command, cwd);
+      return runCompile(command, cwd, tidy);
     case 'cache':
-      return runToCache(command, cwd);
+      return runToCache(command, cwd, tidy);
     case 'explain':
-      return runExplain(command, cwd);
+      return runExplain(command, cwd, tidy);
     case 'models':
-      return runModels(command, cwd);
+      return runModels(command, cwd, tidy);
     case 'verify':
       return runVerify(command, cwd);
     case 'prepare':
-      return runPrepare(command, cwd);
+      return runPrepare(command, cwd, tidy);
     default:
       return unreachable(command);
   }
@@ -55,10 +55,14 @@ function ownVersion(): string {
   return known ? String(manifest.version) : 'unknown';
 }
 
-async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: string): Promise<Outcome> {
+async function runCompile(
+  command: Extract<Command, { kind: 'compile' }>,
+  cwd: string,
+  tidy: () => void,
+): Promise<Outcome> {
   const emit = command.emit ?? (command.out === null ? 'flx' : null);
   const withCode = command.out !== null || (emit !== 'json' && emit !== null);
-  const { program, diagnostics } = await compileEntry(command, cwd, withCode);
+  const { program, diagnostics } = await showEntry(command, cwd, withCode, tidy);
   const pieces = emit === null ? [] : await printProgram(program, emit);
   if (command.out === null) return { pieces, diagnostics };
   // Printed before it is written: if printing fails, no folder has been touched.
@@ -68,7 +72,11 @@ async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: s
 }
 
 /** For starts that are to come, as those of an image that is built once. Here it may take as long as it takes. */
-async function runToCache({ entry, config }: Extract<Command, { kind: 'cache' }>, cwd: string): Promise<Outcome> {
+async function runToCache(
+  { entry, config }: Extract<Command, { kind: 'cache' }>,
+  cwd: string,
+  tidy: () => void,
+): Promise<Outcome> {
   const { resolveEntry } = await import('../analyzer/resolve-entry.js');
   const { default: compiled } = await import('../runtime/compiled.cjs');
   const { default: cache } = await import('../runtime/cache.cjs');
@@ -84,7 +92,8 @@ async function runToCache({ entry, config }: Extract<Command, { kind: 'cache' }>
     ownFile('dist/bin/bundle/prepare.js'),
   );
   const folder = cache.newFolder(join(root, key));
-  const { diagnostics } = await runPrepare({ kind: 'prepare', entry: file, isFlx, config, folder, live: null }, cwd);
+  const prepare = { kind: 'prepare', entry: file, isFlx, config, folder, live: null } as const;
+  const { diagnostics } = await runPrepare(prepare, cwd, tidy);
   const start: StartManifest = JSON.parse(cache.open(key)?.texts.get('start.json') ?? 'null');
   if (start === null) throw new BadInput(cacheFailed('changed'));
   const what = start.movable
@@ -105,8 +114,12 @@ function readCosts(file: string): ReadonlyMap<string, number> {
   }
 }
 
-async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: string): Promise<Outcome> {
-  const { program, diagnostics } = await compileEntry(command, cwd, false);
+async function runExplain(
+  command: Extract<Command, { kind: 'explain' }>,
+  cwd: string,
+  tidy: () => void,
+): Promise<Outcome> {
+  const { program, diagnostics } = await compileEntry(command, cwd, { tidy });
   const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
   const { placeForRun } = await import('../flx/emit/place-for-run.js');
   const link = command.live ? await (await import('./link-app.js')).linkApp(command, cwd) : null;
@@ -116,8 +129,12 @@ async function runExplain(command: Extract<Command, { kind: 'explain' }>, cwd: s
   return { pieces: [withNewline(text)], diagnostics };
 }
 
-async function runModels(command: Extract<Command, { kind: 'models' }>, cwd: string): Promise<Outcome> {
-  const { program, diagnostics, packages } = await compileEntry(command, cwd, false);
+async function runModels(
+  command: Extract<Command, { kind: 'models' }>,
+  cwd: string,
+  tidy: () => void,
+): Promise<Outcome> {
+  const { program, diagnostics, packages } = await showEntry(command, cwd, false, tidy);
   const { modelsJson, modelsText } = await import('./print-models.js');
   const shown = { entry: program.entry, packages, fluxions: program.fluxions, cwd };
   return { pieces: [withNewline(command.json ? modelsJson(shown) : modelsText(shown))], diagnostics };
@@ -139,7 +156,11 @@ async function runVerify(command: Extract<Command, { kind: 'verify' }>, cwd: str
 }
 
 /** Fills a folder of the cache, for `fluxion run`. */
-async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: string): Promise<Outcome> {
+async function runPrepare(
+  command: Extract<Command, { kind: 'prepare' }>,
+  cwd: string,
+  tidy: () => void,
+): Promise<Outcome> {
   const begun = Date.now();
   const { emitLift, emitRunFiles } = await import('../flx/emit/run-files.js');
   const { default: cache } = await import('../runtime/cache.cjs');
@@ -163,12 +184,11 @@ async function runPrepare(command: Extract<Command, { kind: 'prepare' }>, cwd: s
     return { pieces: [], diagnostics };
   }
   const { NothingProven } = await import('../compile.js');
-  const compiled = await compileEntry(command, cwd, false, live === null ? { needsProof: true } : { live }).catch(
-    (error: unknown) => {
-      if (error instanceof NothingProven) return error;
-      throw error;
-    },
-  );
+  const proof = live === null ? { needsProof: true } : { live };
+  const compiled = await compileEntry(command, cwd, { ...proof, tidy }).catch((error: unknown) => {
+    if (error instanceof NothingProven) return error;
+    throw error;
+  });
   if (compiled instanceof NothingProven) {
     // Until a file changes it is run as it is, without being compiled again.
     const { files, folders } = compiled;
@@ -218,19 +238,33 @@ async function otherInputs(
 async function compileEntry(
   command: { entry: string; config: string | null },
   cwd: string,
-  code: boolean,
-  proof: Pick<CompileOptions, 'live' | 'needsProof'> = {},
+  more: Pick<CompileOptions, 'live' | 'needsProof' | 'tidy'>,
 ): Promise<Compilation> {
   const { compile } = await import('../compile.js');
   const { entry, config } = command;
-  const options = { entry, cwd, code, ...proof };
-  const compiled = await compile(config === null ? options : { ...options, config });
+  const options = { entry, cwd, code: false, ...more };
+  return withoutErrors(await compile(config === null ? options : { ...options, config }));
+}
+
+/** What is shown, and not run or explained. */
+async function showEntry(
+  { entry, config }: { entry: string; config: string | null },
+  cwd: string,
+  code: boolean,
+  tidy: () => void,
+): Promise<Compilation<ShownProgram>> {
+  const { compileToShow } = await import('../compile.js');
+  const options = { entry, cwd, code, tidy };
+  return withoutErrors(await compileToShow(config === null ? options : { ...options, config }));
+}
+
+function withoutErrors<Compiled extends Pick<Compilation, 'diagnostics'>>(compiled: Compiled): Compiled {
   const [first, ...others] = compiled.diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   if (first !== undefined) throw new BadInput(first, ...others);
   return compiled;
 }
 
-async function printProgram(program: FluxionProgram, form: EmitForm): Promise<Iterable<string>> {
+async function printProgram(program: ShownProgram, form: EmitForm): Promise<Iterable<string>> {
   switch (form) {
     case 'flx':
       return [withNewline(await printText(program))];
@@ -247,13 +281,13 @@ async function printProgram(program: FluxionProgram, form: EmitForm): Promise<It
   }
 }
 
-async function printText(program: FluxionProgram): Promise<string> {
+async function printText(program: ShownProgram): Promise<string> {
   const { printFlx } = await import('../flx/print.js');
   const { toFlxProgram } = await import('../flx/to-flx-program.js');
   return printFlx(toFlxProgram(program));
 }
 
-async function writeFolder(program: FluxionProgram, out: string, entry: string, cwd: string): Promise<void> {
+async function writeFolder(program: ShownProgram, out: string, entry: string, cwd: string): Promise<void> {
   const { emitFiles } = await import('../flx/emit/files.js');
   const { realFolder } = await import('../flx/emit/real-folder.js');
   const { writeOutput } = await import('../flx/emit/write-output.js');

@@ -51,6 +51,8 @@ const forOthers: Settings = { first: ['--no-opt'], later: ['--opt'] };
 export function prepareEngine(): void {
   const { first, later } = settings.get(Number.parseInt(process.versions.v8, 10)) ?? forOthers;
   for (const flag of first) setFlagsFromString(flag);
+  // Threads that are made from now on find the collector as `gc`.
+  setFlagsFromString('--expose-gc');
   if (later.length === 0) return;
   const look = setInterval(() => {
     const { user, system } = process.cpuUsage();

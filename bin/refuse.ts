@@ -1,7 +1,7 @@
 /** Says what is wrong with the words of `fluxion run`, as the other commands do, and ends with exit code 2. */
 import { writeSync } from 'node:fs';
 import process from 'node:process';
-import { badValue, missingEntry, unknownFlag } from '../diagnostics/catalogue.js';
+import { badValue, missingEntry, nodeTooOld, unknownFlag } from '../diagnostics/catalogue.js';
 import { printDiagnostic } from '../diagnostics/report.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import type { Problem } from '../runtime/types.js';
@@ -14,6 +14,8 @@ export function refuse(problem: Problem): never {
 
 function diagnosticOf(problem: Problem): Diagnostic {
   switch (problem.kind) {
+    case 'old-node':
+      return nodeTooOld(problem.version);
     case 'missing-entry':
       return missingEntry('run');
     case 'unknown-flag':

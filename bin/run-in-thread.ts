@@ -28,8 +28,13 @@ export type ThreadResult =
 
 export type FromThread =
   | ThreadResult
-  | { readonly kind: 'text'; readonly bytes: Uint8Array }
+  | { readonly kind: 'text'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'end' };
+
+/** `written`: what the last piece lay in, for one that is to come. */
+export interface More {
+  readonly written: ArrayBuffer | null;
+}
 
 /** What the command says on standard output, and what is to be said on standard error. */
 export interface Said {
@@ -58,13 +63,14 @@ export async function runInThread(task: ThreadTask): Promise<Said> {
 }
 
 async function* textOf(worker: Worker): AsyncGenerator<Uint8Array, void> {
-  for (;;) {
+  for (let written: ArrayBuffer | null = null; ; ) {
     const next = nextFrom(worker);
-    worker.postMessage('more');
+    worker.postMessage({ written } satisfies More, written === null ? [] : [written]);
     const message = await next;
     if (message.kind === 'end') return;
     if (message.kind !== 'text') return fail(message);
     yield message.bytes;
+    written = message.bytes.buffer;
   }
 }
 

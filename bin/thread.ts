@@ -2,11 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { runCommand } from './commands.js';
-import type { FromThread, ThreadResult, ThreadTask } from './run-in-thread.js';
+import type { FromThread, More, ThreadResult, ThreadTask } from './run-in-thread.js';
 
 async function run({ command, cwd }: ThreadTask): Promise<void> {
   try {
-    const { pieces, diagnostics } = await runCommand(command, cwd);
+    const { pieces, diagnostics } = await runCommand(command, cwd, takeCollector());
     const text = pieces[Symbol.iterator]();
     const first = text.next();
     say({ kind: 'done', diagnostics, hasText: first.done !== true });
@@ -16,10 +16,19 @@ async function run({ command, cwd }: ThreadTask): Promise<void> {
   }
 }
 
+/** A configuration that is loaded here does not see it. */
+function takeCollector(): () => void {
+  const { gc } = globalThis;
+  Reflect.deleteProperty(globalThis, 'gc');
+  return gc === undefined ? () => {} : () => void gc();
+}
+
 function sendOnDemand(first: string, others: Iterator<string>): void {
-  const messages = gather(first, others);
+  const spent: ArrayBuffer[] = [];
+  const messages = gather(first, others, spent);
   let next = messages.next();
-  parentPort?.on('message', () => {
+  parentPort?.on('message', ({ written }: More) => {
+    if (written !== null) spent.push(written);
     if (next.done === true) {
       say({ kind: 'end' });
       parentPort?.close();
@@ -36,8 +45,13 @@ const MESSAGE_BYTES = 1 << 16;
 const encoder = new TextEncoder();
 
 /** Pieces may be as short as lines, and a message costs more than a line; but to join them would make all of the text anew. */
-function* gather(first: string, others: Iterator<string>): Generator<Uint8Array, void> {
-  let bytes = new Uint8Array(MESSAGE_BYTES);
+function* gather(
+  first: string,
+  others: Iterator<string>,
+  spent: ArrayBuffer[],
+): Generator<Uint8Array<ArrayBuffer>, void> {
+  const empty = (): Uint8Array<ArrayBuffer> => new Uint8Array(spent.pop() ?? new ArrayBuffer(MESSAGE_BYTES));
+  let bytes = empty();
   let used = 0;
   for (let next: IteratorResult<string> = { done: false, value: first }; next.done !== true; next = others.next()) {
     for (let rest = next.value; rest !== ''; ) {
@@ -46,7 +60,7 @@ function* gather(first: string, others: Iterator<string>): Generator<Uint8Array,
       rest = rest.slice(read);
       if (rest === '') break;
       yield bytes.subarray(0, used);
-      bytes = new Uint8Array(MESSAGE_BYTES);
+      bytes = empty();
       used = 0;
     }
   }

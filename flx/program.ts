@@ -148,7 +148,8 @@ export interface ModuleSource {
   readonly codeStart: number;
 }
 
-export interface FluxionProgram {
+/** What is shown of a program: as text, data or a picture. */
+export interface ShownProgram {
   readonly version: 1;
   readonly entry: ModuleId;
   /** Files in load order; those of the app, not of packages. */
@@ -162,6 +163,10 @@ export interface FluxionProgram {
   readonly cuts: readonly Cut[];
   /** Fluxions that some stream from a fluxion placed elsewhere reaches without a cut: there, whoever runs upstream runs them too. */
   readonly uncut: readonly FluxionId[];
+}
+
+/** What is run and explained. */
+export interface FluxionProgram extends ShownProgram {
   readonly link: LinkFacts;
 }
 
@@ -183,6 +188,10 @@ export interface LinkFacts {
   /** Fluxions that put something on their request which comes from a database, or after one was asked; and what. */
   readonly brings: readonly Brings[];
   readonly late: Late;
+  /** They, or what goes on behind them, ask for the context that they are called in. */
+  readonly asking: readonly FluxionId[];
+  /** They do so in callbacks of a request or a response. */
+  readonly straying: readonly FluxionId[];
   readonly order: Order;
   /** Packages that hold a function of the app which changes something. */
   readonly holds: readonly Holds[];
@@ -241,6 +250,8 @@ export const noLinkFacts: LinkFacts = {
   beside: [],
   brings: [],
   late: { writes: [], byPackages: [], reads: [] },
+  asking: [],
+  straying: [],
   order: { packages: [], isLoose: false, asking: [] },
   holds: [],
   open: [],

@@ -78,6 +78,8 @@ export interface LinkFluxion {
   readonly why: string | null;
   /** Packages through which it, or what goes on behind it in place, speaks over the network. */
   readonly connects: readonly string[];
+  /** It, or what goes on behind it, asks for the context that it is called in: that has to go along. */
+  readonly asks: boolean;
   /** Somebody waits for its result: it is the rest of an async function, or what a promise goes on with. */
   readonly promised: boolean;
   /** A message can start it on another loop. */

@@ -3,9 +3,9 @@
  * Gives: the part of it that flx text says. The entry's top-level code is the code of `main`, so the entry is no
  *        module of the text.
  */
-import type { Fluxion, FluxionProgram, FlxFluxion, FlxProgram } from './program.js';
+import type { Fluxion, FlxFluxion, FlxProgram, ShownProgram } from './program.js';
 
-export function toFlxProgram(program: FluxionProgram): FlxProgram {
+export function toFlxProgram(program: ShownProgram): FlxProgram {
   return {
     fluxions: program.fluxions.map(toFlxFluxion),
     modules: program.modules.filter((module) => module.id !== program.entry).map(({ id, code }) => ({ id, code })),

@@ -4,11 +4,11 @@
  *        like, that is a bug in Fluxion.
  */
 import { InvariantError } from '../diagnostics/invariant.js';
-import type { Fluxion, FluxionId, FluxionProgram, Loc, ModuleId, StateVariable } from './program.js';
+import type { Fluxion, FluxionId, Loc, ModuleId, ShownProgram, StateVariable } from './program.js';
 
 type FluxionsById = ReadonlyMap<FluxionId, Fluxion>;
 
-export function verifyProgram(program: FluxionProgram): void {
+export function verifyProgram(program: ShownProgram): void {
   const modules = verifyModules(program);
   verifyMain(program);
   const fluxions = verifyIds(program);
@@ -25,14 +25,14 @@ function check(condition: boolean, what: string): asserts condition {
 }
 
 /** The entry is a module whether it is listed or not: its code is that of `main`. */
-function verifyModules(program: FluxionProgram): ReadonlySet<ModuleId> {
+function verifyModules(program: ShownProgram): ReadonlySet<ModuleId> {
   const ids = program.modules.map((module) => module.id);
   const repeated = firstRepeated(ids);
   check(repeated === null, `module "${repeated}" is listed twice`);
   return new Set([program.entry, ...ids, ...program.packages.map(({ id }) => id)]);
 }
 
-function verifyMain(program: FluxionProgram): void {
+function verifyMain(program: ShownProgram): void {
   const [main, ...others] = program.fluxions;
   check(main !== undefined, 'the program has no fluxions');
   check(main.kind === 'main', `the first fluxion, "${main.id}", is of kind ${main.kind}, not main`);
@@ -41,7 +41,7 @@ function verifyMain(program: FluxionProgram): void {
   check(second === undefined, `"${second?.id}" is a second fluxion of kind main`);
 }
 
-function verifyIds(program: FluxionProgram): FluxionsById {
+function verifyIds(program: ShownProgram): FluxionsById {
   const fluxions = new Map<FluxionId, Fluxion>();
   for (const fluxion of program.fluxions) {
     check(!fluxions.has(fluxion.id), `two fluxions have the id "${fluxion.id}"`);

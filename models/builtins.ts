@@ -34,7 +34,7 @@ const ITERATED: Members = pure('entries keys values @@iterator', 'iterator');
 
 /** Whoever takes something from it leaves less for the next. */
 const ITERATOR: Members = {
-  ...mutating('next return throw', { keeps: [0], returns: 'contents' }),
+  ...mutating('next return throw', { keeps: [0], returns: 'step' }),
   ...mutating('take drop @@iterator', { returns: 'this' }),
   ...mutating('toArray', { returns: 'copy' }),
   ...syncCallback('forEach every some', ELEMENT, { mutates: ['this'] }),

@@ -125,7 +125,7 @@ const ERRORS: Members = each(
     call: { returns: 'Error', keeps: [-1] },
     construct: { returns: 'Error', keeps: [-1] },
     members: {
-      ...calls('captureStackTrace', { mutates: [0] }),
+      ...calls('captureStackTrace', { mutates: [0], data: true }),
       ...pure('isError'),
       ...values('stackTraceLimit'),
     },
@@ -136,7 +136,7 @@ const TYPED = each(
   `Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array Float32Array Float64Array
   BigInt64Array BigUint64Array`,
   {
-    construct: { returns: 'TypedArray', keeps: [0] },
+    construct: { returns: 'TypedArray', keeps: [0], views: [0] },
     members: {
       from: { call: { ruptures: [sync(1, ['contents 0', 'fresh'])], returns: 'TypedArray' } },
       ...pure('of', 'TypedArray'),
@@ -152,7 +152,7 @@ const COLLECTIONS: Members = {
     members: { groupBy: { call: { ruptures: [sync(1, ['contents 0', 'fresh'])], returns: 'copy 0' } } },
   },
   ArrayBuffer: { construct: { returns: 'ArrayBuffer' }, members: pure('isView') },
-  ...classes('DataView', (name) => name),
+  DataView: { construct: { returns: 'DataView', keeps: [0], views: [0] } },
 };
 
 const INTL: Member = {

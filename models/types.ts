@@ -34,6 +34,8 @@ export type ValueRef =
   | 'copy'
   /** the same, which is used up by whoever goes through it (`map.values()`) */
   | 'iterator'
+  /** `{ value }`, of something that the receiver holds (`iterator.next()`) */
+  | 'step'
   /** argument n itself: `argument 0` */
   | `argument ${number}`
   /** something that argument n holds (`_.head(list)`) */
@@ -84,6 +86,11 @@ export interface Rupture {
   readonly thisIsReceiver?: boolean;
   /** The callback's `this` is what the call gives. */
   readonly thisIsResult?: boolean;
+  /** Nothing comes to it but what `params` says, not what the call, or another one of the package, is given: `all`. Of `copies` that is so for the
+   *  parameters, which are new; what is in them may be anything. */
+  readonly exactly?: 'all' | 'copies';
+  /** What the callback's `this` is, where it is neither. */
+  readonly thisIs?: ValueRef;
   /** The callback is what the argument holds under this name (`new Transform({ transform() {} })`), or under one name below another
    *  (`*.custom.options`); `*`, under any. */
   readonly within?: string;
@@ -110,10 +117,14 @@ export interface Call {
    *  the receiver, from every argument that `mutates` names (`Object.assign(target, x)`), and from what the call makes
    *  (`new Map(entries)`, a middleware that holds its options). */
   readonly keeps?: readonly number[];
+  /** Arguments of which it gives another view: to change what it gives is to change those (`new Uint8Array(buffer)`). */
+  readonly views?: readonly number[];
   readonly does?: readonly OutsideEffect[];
   /** It keeps or reads hidden state that all callers share (`uid.next()`): owner only. What such a call makes (a
    *  session middleware with its store, a database in memory) holds that state: who uses it is with the owner. */
   readonly stateful?: boolean;
+  /** As `stateful`, where it is given more arguments than so many: what it gives then is more than the other loop could be told. */
+  readonly statefulBeyond?: number;
   /** As `stateful`, unless none of these packages can be had, and no code is handed over under these names: a mapper is
    *  `stateful` where it may have a database in memory. */
   readonly statefulWith?: { readonly installed: readonly string[]; readonly options: readonly string[] };
@@ -124,6 +135,8 @@ export interface Call {
   readonly data?: boolean;
   /** It runs the functions that were given elsewhere to be run by calls that say so (`runBy`): templates call what `app.locals` has. */
   readonly runs?: string;
+  /** It asks for the context that it is called in: a request that is sent to another loop takes that along. */
+  readonly asksContext?: boolean;
   /** Its errors hold live objects, which no message carries. */
   readonly failsLive?: boolean;
   /** It goes on with what it reads some time later, which a replica's start-up never comes to: who uses the package stays home. */
@@ -133,6 +146,21 @@ export interface Call {
   readonly shared?: boolean | 'kept';
   /** Arguments that calls of the package give again (`z.array().default(list)`), if they are objects. */
   readonly comesOut?: readonly number[];
+  /** Arguments that requests have from then on, by the names under which they have them: `done(null, user)` of a passport strategy. */
+  readonly hangsOnRequests?: { readonly [name: string]: number };
+  /** Arguments that come out of the package after this call, once, themselves or what is in them (`ctx.addIssue(issue)`). */
+  readonly comesOutOnce?: readonly number[];
+  /** It makes middleware that puts values of these types on requests and responses. They hold what the call was given: `req.log` runs the `mixin`
+   *  among the options of its logger. */
+  readonly puts?: readonly Put[];
+}
+
+/** What middleware puts on each request or response. */
+export interface Put {
+  /** `express.Request` */
+  readonly on: ValueRef;
+  readonly name: string;
+  readonly is: ValueRef;
 }
 
 export interface Member {
@@ -153,6 +181,8 @@ export interface Member {
   readonly left?: boolean;
   /** What the program puts here is kept by what this is a member of: `app.settings.title` is what `app.get('title')` gives. */
   readonly isKept?: boolean;
+  /** Functions that the program puts here, or in objects that it puts here, are called with these. */
+  readonly calledWith?: readonly ValueRef[];
 }
 
 /** What the listeners of one event get; refines `on`, `once` and their like of `events.EventEmitter`. */
@@ -177,6 +207,8 @@ export interface TypeModel {
   readonly one?: boolean;
   /** What methods do that are neither listed nor inherited; without it they are unknown. */
   readonly others?: Call;
+  /** What members are that are neither listed nor inherited: `prisma.user`, and any other table. */
+  readonly othersAre?: ValueRef;
   /** What a method does whose name the program puts together (`app[method](path, handler)`); without it that is unknown. */
   readonly computed?: Call;
   /** These are all members: what else hangs on such a value was put there by the program. Not said of a type that
@@ -198,6 +230,8 @@ export interface TypeModel {
   readonly ordered?: boolean;
   /** Belongs to one request. */
   readonly perRequest?: boolean;
+  /** What its methods keep, and give again, hangs on the request that is at work. */
+  readonly keepsForRequest?: boolean;
   /** A request leads to it, and it outlives the request (`req.socket`): what the program keeps on it stays where it is. */
   readonly outlivesRequest?: boolean;
 }
@@ -218,5 +252,7 @@ export interface PackageModel {
   readonly renders?: boolean;
   /** What its middleware puts on requests some time after it has passed them on. */
   readonly setsLater?: readonly string[];
+  /** What its middleware puts on requests that functions of the app have given it, and that the app may keep. */
+  readonly putsGiven?: readonly string[];
   readonly types?: { readonly [name: string]: TypeModel };
 }

@@ -10,6 +10,8 @@ import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import { type AwaitCut, type FunctionFact, FunctionFlag, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Cut, FluxionId } from '../flx/program.js';
+import { asksBehind } from './find-asking.js';
+import { changedIn, findOnRequests, flowOf } from './find-late.js';
 import type { Folds } from './fold-packages.js';
 import type { Placed } from './place-fluxions.js';
 import type { Messages } from './write-messages.js';
@@ -23,6 +25,8 @@ export function chooseCuts(
 ): ChosenCuts {
   const cuts = new Map<string, Cut>();
   const uncut = new Set<FluxionId>();
+  const asks = asksBehind(pipeline);
+  const sharesWithRequest = findSharing(pipeline, messages);
   const copied = findCopied(pipeline, names, folds);
   for (const part of pipeline.parts.list) {
     for (const stream of part.streams) {
@@ -31,7 +35,12 @@ export function chooseCuts(
       );
       if (elsewhere.length === 0) continue;
       const mayLeave =
-        stream.type === 'post' && messages.stuckIn(stream) === null && !mayBeCalledInPlace(pipeline, stream);
+        stream.type === 'post' &&
+        messages.stuckIn(stream) === null &&
+        !mayBeCalledInPlace(pipeline, stream) &&
+        // A message for what comes behind a wait has no context with it.
+        !stream.to.some((to) => asks(pipeline.parts.list[to] as Part)) &&
+        !sharesWithRequest(stream);
       const isCuttable = mayLeave && !pipeline.facts.isOfPackage(stream.owner);
       const found = (isCuttable ? cutsOf(pipeline, part, stream, placed, messages, names) : []).filter(
         ({ module, start }) => !copied.has(`${module} ${start}`),
@@ -66,6 +75,25 @@ function findCopied({ facts, parts }: Pipeline, names: ReadonlyMap<PartId, strin
     }
   }
   return copied;
+}
+
+/**
+ * What a message carries is a copy. Where that hangs on a request as well, whoever has the request would not see what is changed in it:
+ *
+ *     const box = { n: 0 }; req.box = box; setTimeout(() => { box.n = 1; }, 10); next();
+ */
+function findSharing(pipeline: Pipeline, messages: Messages): (stream: PartStream) => boolean {
+  const { parts, origins } = pipeline;
+  let onRequests: ReturnType<typeof findOnRequests> | null = null;
+  return (stream) => {
+    const found = (onRequests ??= findOnRequests(pipeline));
+    if (found.size === 0) return false;
+    const carries = messages
+      .of(stream)
+      .some(({ variable }) => variable !== null && origins.tokensOf(variable).some((id) => found.has(id)));
+    if (!carries) return false;
+    return flowOf(parts.list, stream.to).some((id) => changedIn(pipeline, parts.list[id] as Part, found).length > 0);
+  };
 }
 
 /** `errors.map((e) => e.message)`: that it is called later was guessed from a name. What `then` is given is called later. */

@@ -112,9 +112,10 @@ export class ConfiguredPackages {
       const op = facts.callOp.get(call);
       for (const id of origins.calleeTokens(op)) {
         const shape = this.#shapeOf(id);
-        const comesOut =
-          (shape === null ? null : models.call(shape, facts.kind.get(op) === Op.construct))?.comesOut ?? [];
-        if (comesOut.some((index) => this.#isLasting(facts.argument(call, index)))) found.add(shape?.package ?? '');
+        const model = shape === null ? null : models.call(shape, facts.kind.get(op) === Op.construct);
+        const isKept = (index: number): boolean => this.#isLasting(facts.argument(call, index));
+        const isOlder = (index: number): boolean => this.#isOlder(facts.argument(call, index), facts.owner.get(op));
+        if (model?.comesOut?.some(isKept) || model?.comesOutOnce?.some(isOlder)) found.add(shape?.package ?? '');
       }
     }
     this.#keepers = found;
@@ -131,6 +132,17 @@ export class ConfiguredPackages {
         const token = origins.tokens.get(given);
         return token.kind !== 'object' || token.fn !== fn;
       });
+    });
+  }
+
+  /** An object that the function which makes the call has not made for it, or one with such an object in it. */
+  #isOlder(value: ValueId, maker: FunctionId, depth = 3): boolean {
+    const { origins } = this.#pipeline;
+    return origins.tokensOf(value).some((id) => {
+      const token = origins.tokens.get(id);
+      if (token.kind !== 'object' || token.fn !== maker) return true;
+      const within = [...(origins.tokens.knownProperties(id)?.values() ?? [])];
+      return depth === 0 ? within.length > 0 : within.some((held) => this.#isOlder(held, maker, depth - 1));
     });
   }
 

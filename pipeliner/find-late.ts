@@ -10,9 +10,11 @@ import { isCall } from '../analyzer/call-graph.js';
 import type { Part, PartId, Run } from '../analyzer/cut-parts.js';
 import { ANY_PROPERTY, FunctionFlag, type FunctionId, Op, type OpId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
+import { contextName } from '../analyzer/origins/properties.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import { everyRequest, type TokenId } from '../analyzer/tokens.js';
 import { ANY_NAME, type FluxionId, type Late, type LateWrite } from '../flx/program.js';
+import { asksForContext } from './find-asking.js';
 import type { Folds } from './fold-packages.js';
 import { PassesOfParts } from './list-passes.js';
 
@@ -93,7 +95,7 @@ function isIn(segments: number, segment: number): boolean {
   return segment >= segments >>> 16 && segment <= (segments & 0xffff);
 }
 
-function flowOf(list: readonly Part[], first: readonly PartId[]): readonly PartId[] {
+export function flowOf(list: readonly Part[], first: readonly PartId[]): readonly PartId[] {
   const flow = new Set(first);
   for (const id of flow) {
     for (const { type, to } of list[id]?.streams ?? []) if (type === 'post') for (const next of to) flow.add(next);
@@ -121,13 +123,17 @@ function namesIn(pipeline: Pipeline, part: Part, kind: number, isMeant: (fn: Fun
       if (!isIn(facts.segment.get(op), segment)) continue;
       const name = nameOn(pipeline, op, kind);
       if (name !== null && isMeant(fn)) names.push(name);
+      if (kind === Op.load && isMeant(fn)) names.push(...contextsAskedFor(pipeline, op));
     }
   }
   return names;
 }
 
 /** Objects of the program that hang on requests, however deep, and by what names. */
-function findOnRequests({ origins: { tokens, tokensOf }, facts }: Pipeline): ReadonlyMap<TokenId, ReadonlySet<string>> {
+export function findOnRequests({
+  origins: { tokens, tokensOf },
+  facts,
+}: Pipeline): ReadonlyMap<TokenId, ReadonlySet<string>> {
   const found = new Map<TokenId, Set<string>>();
   for (let id = 1; id < tokens.length; id++) {
     const token = tokens.get(id);
@@ -147,7 +153,11 @@ function findOnRequests({ origins: { tokens, tokensOf }, facts }: Pipeline): Rea
 }
 
 /** By which names that hangs on requests which the part changes: `req.box.late = true`. */
-function changedIn(pipeline: Pipeline, part: Part, onRequests: ReadonlyMap<TokenId, ReadonlySet<string>>): string[] {
+export function changedIn(
+  pipeline: Pipeline,
+  part: Part,
+  onRequests: ReadonlyMap<TokenId, ReadonlySet<string>>,
+): string[] {
   const names = new Set<string>();
   if (onRequests.size === 0) return [];
   pipeline.parts.eachEffect(part, (kind, _root, _fn, _op, _at, value) => {
@@ -155,6 +165,16 @@ function changedIn(pipeline: Pipeline, part: Part, onRequests: ReadonlyMap<Token
     for (const id of pipeline.origins.tokensOf(value)) for (const name of onRequests.get(id) ?? []) names.add(name);
   });
   return [...names];
+}
+
+/** `storage.getStore()` reads what hangs on the request. */
+function contextsAskedFor({ facts, origins, models }: Pipeline, op: OpId): readonly string[] {
+  if (!isCall(facts.kind.get(op)) || !asksForContext({ facts, origins, models }, op)) return [];
+  const receiver = origins.receiverOf.get(op) ?? facts.a.get(op);
+  return origins.tokensOf(receiver).flatMap((id) => {
+    const token = origins.tokens.get(id);
+    return token.kind === 'external' ? [contextName(token.site)] : [ANY_NAME];
+  });
 }
 
 function nameOn({ facts, origins }: Pipeline, op: OpId, kind: number): string | null {

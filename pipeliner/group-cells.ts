@@ -26,6 +26,7 @@ export function groupCells(grouping: Grouping): Pick<State, 'cells' | 'groups' |
   uniteAliases(grouping, sets);
   uniteFields(grouping, sets);
   uniteUntraced(grouping, sets);
+  uniteOfPlatform(grouping, sets);
   const sizes = new Int32Array(cells.length);
   for (const cell of cells) {
     const leader = sets.leader(cell.id);
@@ -140,6 +141,33 @@ function uniteUntraced(grouping: Grouping, sets: DisjointCells): void {
       if (!isListening(pipeline, cell) && !isListening(pipeline, other)) sets.unite(cell, other);
     }
   }
+}
+
+/** `env`, of `const { env } = process`, is part of what `process` stands for, and so is what `require('process')` gives. */
+function uniteOfPlatform({ pipeline, cells }: Grouping, sets: DisjointCells): void {
+  const places = new Map<Cell, readonly string[]>();
+  for (const cell of cells) {
+    const paths = cell.origin === 'outside' ? pathsOfPlatform(pipeline, cell) : [];
+    if (paths.length > 0) places.set(cell, paths);
+  }
+  for (const [cell, paths] of places) {
+    if (!cell.isChangedLater) continue;
+    for (const [other, names] of places)
+      if (other !== cell && paths.some((path) => names.some((name) => path.startsWith(name) || name.startsWith(path))))
+        sets.unite(cell, other);
+  }
+}
+
+/** `process.Process.env`, by its type, is `process.env`. */
+function pathsOfPlatform({ origins }: Pipeline, { tokens }: Cell): readonly string[] {
+  const paths: string[] = [];
+  for (const id of tokens) {
+    const token = origins.tokens.get(id);
+    if (token.kind !== 'external' || token.site !== -1) continue;
+    const { shape } = token;
+    if (shape.package === '' || shape.isOfNode) paths.push(`${shape.path.replace(/^(\w+)\.[A-Z]\w*(?=\.|$)/, '$1')}.`);
+  }
+  return paths;
 }
 
 function isUntraced(pipeline: Pipeline, cell: Cell): boolean {

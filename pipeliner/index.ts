@@ -7,11 +7,12 @@ import type { FunctionId } from '../analyzer/facts.js';
 import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
 import { callbackUnresolved } from '../diagnostics/catalogue.js';
-import type { FluxionProgram, Unresolved } from '../flx/program.js';
+import type { LinkFacts, Unresolved } from '../flx/program.js';
 import type { Group, State } from './cells.js';
 import { chooseCuts } from './choose-cuts.js';
 import type { Decision } from './decide-state.js';
 import { decideState } from './decide-state.js';
+import { asksBehind, asksOfExchange } from './find-asking.js';
 import { findBeside } from './find-beside.js';
 import { findBrought } from './find-brought.js';
 import { findConnects } from './find-connects.js';
@@ -39,16 +40,23 @@ import { type Draft, nameOf } from './write-program.js';
 export { assumeLate, verifyLive } from './verify-live.js';
 export { type Draft, writeProgram } from './write-program.js';
 
+export interface Drafted {
+  readonly draft: Draft;
+  /** What only running it and explaining it asks for, while the analysis is still there: it takes a tenth of the time. */
+  link(): LinkFacts;
+}
+
 /**
  * All decisions. `withCode`: fluxions and modules get their code; only what shows source text needs it. Null where the analysis
  * should be done again with less told apart.
  */
-export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | null {
+export function draftProgram(pipeline: Pipeline, withCode: boolean): Drafted | null {
   const { facts, parts, source } = pipeline;
   const flows = new Flows(facts, parts);
   const state = collectState(pipeline, flows);
   if (pipeline.budget.isGivenUp) return null;
   if (state === null) return draftProgram(withCoarseParts(pipeline), withCode);
+  pipeline.tidy();
   const decisions = decideState(state, flows, parts.outsiders.id);
   const tags = tagGroups(facts, state, decisions, parts.list);
   const names = nameFluxions(facts, parts.list);
@@ -59,7 +67,8 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
   const hampered = findHampered(pipeline, messages, speaks);
   const placed = placeFluxions({ pipeline, flows, state, decisions, messages, names, folds, hampered });
   if (pipeline.budget.isGivenUp) return null;
-  return {
+  pipeline.tidy();
+  const draft: Draft = {
     facts,
     source,
     parts: parts.list,
@@ -74,8 +83,10 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Draft | nul
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
-    link: listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows, decisions, state),
   };
+  const link = (): LinkFacts =>
+    listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows, decisions, state);
+  return { draft, link };
 }
 
 function streamsOfFluxions(
@@ -97,7 +108,7 @@ function listLinkFacts(
   flows: Flows,
   decisions: ReadonlyMap<Group, Decision>,
   state: State,
-): FluxionProgram['link'] {
+): LinkFacts {
   const { models, graph, parts, origins } = pipeline;
   const closures = new Map(origins.liveCopies.map((copy) => [copy.fn, copy]));
   const open = findOpen(pipeline, flows, ({ id }) => placed.get(id));
@@ -124,6 +135,12 @@ function listLinkFacts(
     order: findOrder(pipeline, flows),
     holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
     brings: listBrought(pipeline, names, folds, speaks),
+    asking: fluxions
+      .filter((part) => [part, ...folds.within(part)].some(asksBehind(pipeline)))
+      .map(({ id }) => nameOf({ names }, id)),
+    straying: fluxions
+      .filter((part) => [part, ...folds.within(part)].some(asksOfExchange(pipeline)))
+      .map(({ id }) => nameOf({ names }, id)),
     late: findLate(pipeline, folds, ({ id }) => nameOf({ names }, id)),
     captures: [...listCaptures(pipeline)]
       .filter(([part]) => !folds.isFolded(part.id))
@@ -142,7 +159,7 @@ function listLinkFacts(
   };
 }
 
-function listOnce({ facts }: Pipeline, decisions: ReadonlyMap<Group, Decision>): FluxionProgram['link']['once'] {
+function listOnce({ facts }: Pipeline, decisions: ReadonlyMap<Group, Decision>): LinkFacts['once'] {
   return [...decisions.values()].flatMap((decision) => {
     if (decision.kind !== 'constant' || decision.once === null) return [];
     const { module, name } = decision.once;
@@ -155,7 +172,7 @@ function listBrought(
   names: ReadonlyMap<PartId, string>,
   folds: Folds,
   speaks: (part: Part) => boolean,
-): FluxionProgram['link']['brings'] {
+): LinkFacts['brings'] {
   const broughtBy = findBrought(pipeline, speaks);
   return pipeline.parts.list.flatMap((part) => {
     if (folds.isFolded(part.id)) return [];
@@ -170,7 +187,7 @@ function listPasses(
   passes: PassesOfParts,
   names: ReadonlyMap<PartId, string>,
   folds: Folds,
-): FluxionProgram['link']['passes'] {
+): LinkFacts['passes'] {
   return pipeline.parts.list.flatMap((part) => {
     if (part.kind === 'main' || folds.isFolded(part.id)) return [];
     const within = folds.within(part);

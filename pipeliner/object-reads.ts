@@ -71,6 +71,7 @@ export class ObjectReads {
     for (const op of effects.ops.of(fn)) {
       const kind = facts.kind.get(op);
       if (!looksAtObjects(kind)) continue;
+      if (!isEntry && this.#takesFromGiven(op, kind, fn)) add(op, this.#changing(facts.b.get(op)));
       if (kind === Op.load) {
         const to = facts.b.get(op);
         const isPassed = passedThrough.has(to) && !this.#runsGetter(op) && (isEntry || !effects.isGiven(to, fn));
@@ -151,6 +152,24 @@ export class ObjectReads {
 
   #itself(value: ValueId): readonly TokenId[] {
     return this.#pipeline.origins.tokensOf(value).filter((id) => this.#changes(id) && !this.#isRequest(id));
+  }
+
+  /** `req.app.locals.users`, where the function is given the request: who hands that on does not answer for what its app has, nor for what all
+   *  requests inherit. */
+  #takesFromGiven(op: OpId, kind: number, fn: FunctionId): boolean {
+    const { effects, facts } = this.#pipeline;
+    if (kind !== Op.load && !(kind === Op.method && this.#asksApp(op))) return false;
+    const [base, to] = [facts.a.get(op), facts.b.get(op)];
+    return effects.isGiven(base, fn) && this.#leadsFurther(base) && !this.#isApp(to);
+  }
+
+  /** It may be a request, or an app. */
+  #leadsFurther(value: ValueId): boolean {
+    const { models, origins } = this.#pipeline;
+    return origins.tokensOf(value).some((id) => {
+      const token = origins.tokens.get(id);
+      return token.kind === 'external' && (token.site === everyRequest || models.oneOf(token.shape) !== null);
+    });
   }
 
   /** What hangs on it counts where it is taken from it. */

@@ -29,6 +29,7 @@ import {
   callUnresolved,
   changesByLoading,
   changesUnknown,
+  filesChange,
   globalVariable,
   heldElsewhere,
   hiddenState,
@@ -50,7 +51,9 @@ import type { Place, Placement, Reason } from '../flx/program.js';
 import { type Cell, type Group, type State, Use } from './cells.js';
 import type { Decision } from './decide-state.js';
 import { ConfiguredPackages } from './find-configured.js';
+import { findFileUsers } from './find-file-users.js';
 import type { Hampered } from './find-hampered.js';
+import { PutByOthers } from './find-put-by-others.js';
 import type { Flows } from './flows.js';
 import type { Folds } from './fold-packages.js';
 import { LateLoads } from './late-loads.js';
@@ -98,13 +101,17 @@ class Placer {
   readonly #bonds: { readonly left: PartId; readonly right: PartId; readonly name: string }[] = [];
 
   readonly #lateLoads: LateLoads;
+  readonly #putByOthers: PutByOthers;
   readonly #texts = new Map<string, string>();
+  /** Those that name no place, by what they say. */
+  readonly #placeless = new Map<string, Reason>();
   /** The app makes code from texts, which no source shows. */
   readonly #runsText: boolean;
 
   constructor(input: PlacingInput) {
     this.#runsText = runsText(input.pipeline);
     this.#lateLoads = new LateLoads(input.pipeline);
+    this.#putByOthers = new PutByOthers(input.pipeline);
     this.#input = input;
     const { facts, graph } = input.pipeline;
     const unloaded = new Set(graph.unloaded.map(({ value }) => value));
@@ -134,6 +141,7 @@ class Placer {
     if (pipeline.budget.isExhausted) this.#keepAllHome();
     for (const decision of this.#input.decisions.values()) this.#addState(decision);
     this.#mindConfigured();
+    this.#mindFiles();
   }
 
   #lookAt(part: Part): { placement: Placement; reasons: Reason[] } {
@@ -191,14 +199,19 @@ class Placer {
     return this.#reason((does === 'its own' ? loadsLate : changesByLoading)(source.loaded(op)), source.place(op));
   }
 
-  /** An object that comes from code that is not read may be held there too: a cache hands out its entries. */
+  /**
+   * An object that comes from code that is not read may be held there too: a cache hands out its entries, and what it puts on a request may be what
+   * the app gave it (`done(null, user)`, then `req.user.seen = now`).
+   */
   #changeOfUnknown(part: Part, change: Change): Reason | null {
     const { origins, models, source } = this.#input.pipeline;
+    const known = (): Reason => this.#reason(changesUnknown(source.changed(change.op)), source.place(change.op));
+    // Whoever calls `touch(req.user)`: what is changed is that, whatever it is called there.
+    if (origins.tokensOf(change.value).some((id) => this.#putByOthers.has(id))) return known();
     for (const id of origins.tokensOf(this.#changedIn(part, change))) {
       const token = origins.tokens.get(id);
       const owner = token.kind === 'external' ? models.unmodelledPackage(token.shape) : null;
-      if (id === UNKNOWN || (owner !== null && !models.isModelled(owner)))
-        return this.#reason(changesUnknown(source.changed(change.op)), source.place(change.op));
+      if (id === UNKNOWN || this.#putByOthers.has(id) || (owner !== null && !models.isModelled(owner))) return known();
     }
     return null;
   }
@@ -336,6 +349,18 @@ class Placer {
     }
   }
 
+  /** Who works on files takes turns with all others who do. */
+  #mindFiles(): void {
+    const { flows, pipeline } = this.#input;
+    for (const [part, op] of findFileUsers(pipeline, flows)) {
+      const own = this.#own.get(part);
+      if (own === undefined || own.placement === 'home') continue;
+      own.placement = 'home';
+      const callee = calleeText(pipeline.facts, pipeline.source, op);
+      own.reasons.push(this.#reason(filesChange(callee), pipeline.source.place(op)));
+    }
+  }
+
   /** Each request may run it, on whatever loop it is. */
   #mindWhatRunsAnywhere(): void {
     const [first] = this.#input.state.anywhere;
@@ -417,7 +442,11 @@ class Placer {
   }
 
   #reason({ code, message, lift }: Diagnostic, loc: Place | null): Reason {
-    return { code, message: this.#text(message), loc, lift: this.#text(lift) };
+    const known = loc === null ? this.#placeless.get(message) : undefined;
+    if (known !== undefined && known.code === code) return known;
+    const reason = { code, message: this.#text(message), loc, lift: this.#text(lift) };
+    if (loc === null) this.#placeless.set(message, reason);
+    return reason;
   }
 
   /** Many reasons say the same, and a text is held in the pieces that it was put together from until somebody looks at it. */

@@ -44,6 +44,7 @@ export class Reach {
   forget(): void {
     this.#isFree = true;
     for (const memory of [...this.#ofOne, ...this.#ofMany, ...this.#ofLists]) memory.clear();
+    this.#neighbours.fill(undefined);
   }
 
   /** Functions close over variables, which have cells of their own. */
@@ -96,6 +97,8 @@ export class Reach {
       if (!this.#isFree && !budget.spend(1 + (neighbours.length >> 2))) break;
       for (const next of neighbours) if (this.#isNew(this.#queued, next)) queue.push(next);
     }
+    // Most hold nothing that could be reached.
+    if (found.length === 1 && tokens.length === 1 && found[0] === tokens[0]) return tokens;
     // A list that has grown has room for as many again as most of these hold, and there are some ten thousand.
     return found.length === 0 ? nothing : found.slice();
   }
@@ -135,7 +138,7 @@ export class Reach {
 
   #addPlaces(value: ValueId, found: Set<TokenId>): void {
     const tokens = this.#pipeline.origins.tokensOf(value);
-    this.#pipeline.budget.spend(1 + (tokens.length >> 2));
+    if (!this.#isFree) this.#pipeline.budget.spend(1 + (tokens.length >> 2));
     for (const token of tokens) if (this.#isPlace(token)) found.add(token);
   }
 

@@ -14,7 +14,7 @@ import type { Root, RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import type { TokenId } from '../analyzer/tokens.js';
 import { CellTable } from './cell-table.js';
-import { type Cell, mostPlaces, type State, Use, type UseKind } from './cells.js';
+import { Cell, mostPlaces, type State, Use, type UseKind } from './cells.js';
 import { ChangedObjects } from './changed-objects.js';
 import type { Flows } from './flows.js';
 import { groupCells } from './group-cells.js';
@@ -42,6 +42,8 @@ export function collectState(pipeline: Pipeline, flows: Flows): State | null {
   const state = collector.state();
   return isTooMuch() ? null : state;
 }
+
+type Grouped = Pick<State, 'cells' | 'groups' | 'groupOf'>;
 
 class Collector {
   readonly #pipeline: Pipeline;
@@ -194,10 +196,16 @@ class Collector {
         cell,
         kind,
         op,
-        root.deep ? changed : null,
+        root.deep || this.#isElsewhere(kind, changed, cell) ? changed : null,
         own,
         cell.name === '' ? '' : (this.#pipeline.facts.variables.get(value)?.name ?? cell.name),
       );
+  }
+
+  /** What is changed is part of the cell, and not what the cell holds: what a promise gives has the promise's root. */
+  #isElsewhere(kind: number, changed: ValueId, { tokens }: Cell): boolean {
+    if (kind !== Effect.mutate || changed === 0) return false;
+    return this.#pipeline.origins.tokensOf(changed).some((token) => !tokens.includes(token));
   }
 
   #isModuleObject(cell: Cell): boolean {
@@ -410,8 +418,28 @@ class Collector {
     });
     const changing = new Set(this.#changing);
     for (const [cell, owner] of this.#cells.fieldOwners) if (cell.isChangedLater) changing.add(owner);
-    return { ...grouped, anywhere: this.#anywhere, ...askChanging(changing, this.#reach, this.#lasting) };
+    return {
+      ...withoutLocals(this.#pipeline, grouped),
+      anywhere: this.#anywhere,
+      ...askChanging(changing, this.#reach, this.#lasting),
+    };
   }
+}
+
+/**
+ * Of nine in ten variables there is nothing to decide and nothing to send: whoever uses them makes them. What is made for a request is
+ * kept, and what a callback is given, which comes in messages.
+ */
+function withoutLocals({ parts }: Pipeline, { cells, groups, groupOf }: Grouped): Grouped {
+  const given = new Set(parts.list.flatMap(({ fn }) => fn.params));
+  const isGiven = ({ variable }: Cell): boolean => variable !== null && given.has(variable);
+  const isKept = (cell: Cell): boolean =>
+    cell.request !== null || groupOf(cell) !== cell || !cell.isLocal || isGiven(cell);
+  return {
+    cells: cells.filter(isKept),
+    groups: groups.filter((group) => !(group instanceof Cell) || isKept(group)),
+    groupOf,
+  };
 }
 
 /** Functions of their own: these live on, and what the collector has remembered on the way need not. */

@@ -1,6 +1,6 @@
 /**
  * Reads:   all decisions, parts, source text.
- * Gives:   FluxionProgram.
+ * Gives:   FluxionProgram, but for what only the linker asks for.
  *
  * A draft holds nothing of how its decisions were found, origins and effects above all: where nobody else does, that is free
  * again before the program is written.
@@ -11,10 +11,10 @@ import type { RupturePoint } from '../analyzer/find-rupture-points.js';
 import { placeAt, type SourceText } from '../analyzer/source-text.js';
 import type {
   Fluxion,
-  FluxionProgram,
   Loc,
   ModuleSource,
   Place,
+  ShownProgram,
   StateVariable,
   StreamFact,
   Unresolved,
@@ -42,11 +42,10 @@ export interface Draft {
   readonly streamsOf: (part: Part) => readonly PartStream[];
   readonly folds: Folds;
   readonly unresolved: readonly Unresolved[];
-  readonly cuts: Pick<FluxionProgram, 'cuts' | 'uncut'>;
-  readonly link: FluxionProgram['link'];
+  readonly cuts: Pick<ShownProgram, 'cuts' | 'uncut'>;
 }
 
-export function writeProgram(draft: Draft): FluxionProgram {
+export function writeProgram(draft: Draft): ShownProgram {
   const { facts, folds, placed, code } = draft;
   facts.keepPlaces();
   const own = facts.modules.filter(({ owner }) => owner === null);
@@ -63,7 +62,6 @@ export function writeProgram(draft: Draft): FluxionProgram {
     sources: own.map(toSource),
     packages: facts.modules.filter(({ owner }) => owner !== null).map(toSource),
     ...draft.cuts,
-    link: draft.link,
   };
 }
 

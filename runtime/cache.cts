@@ -89,12 +89,29 @@ function writableFolder(): string | null {
 
 function isWritable(folder: string): boolean {
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: isAsked(folder) ? FOR_READERS : 0o700 });
+    makeFolder(folder, isAsked(folder) ? FOR_READERS : 0o700);
     fs.accessSync(folder, fs.constants.W_OK);
     return isTrusted(folder);
   } catch {
     return false;
   }
+}
+
+/** Node's own way to make what is above it never ends where the system says that there is no such folder of one that is there, as in `/proc`. */
+function makeFolder(folder: string, mode: number): void {
+  if (isFolder(folder)) return;
+  const above = path.dirname(folder);
+  if (above !== folder) makeFolder(above, mode);
+  try {
+    fs.mkdirSync(folder, { mode });
+  } catch (error) {
+    // Another start may have made it meanwhile.
+    if (!isFolder(folder)) throw error;
+  }
+}
+
+function isFolder(place: string): boolean {
+  return fs.statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function keyOf(parts: readonly string[]): string {
@@ -199,8 +216,30 @@ function newFolder(keyFolder: string): string {
 }
 
 /** Written beside its place and moved there at once: whoever reads finds all of it or nothing. */
-function write(folder: string, { files, hashes, others, begun, until }: Made): void {
+function write(folder: string, made: Made): void {
   const draft = `${folder}.draft`;
+  const current = `${folder}.current`;
+  try {
+    writeDraft(draft, made);
+    fs.renameSync(draft, folder);
+    fs.writeFileSync(current, path.basename(folder));
+    fs.renameSync(current, path.join(path.dirname(folder), 'current'));
+  } catch (error) {
+    // A disk that is full is not to be filled further with each start.
+    for (const left of [draft, current]) removeIfThere(left);
+    throw error;
+  }
+}
+
+function removeIfThere(place: string): void {
+  try {
+    fs.rmSync(place, { recursive: true, force: true });
+  } catch {
+    // Where nothing can be written, nothing is left either.
+  }
+}
+
+function writeDraft(draft: string, { files, hashes, others, begun, until }: Made): void {
   const stamped = (file: string, hash: string | null): Input => ({ file, hash, stamp: stampOf(file, begun) });
   const inputs = [...hashes].map(([file, hash]) => stamped(file, hash));
   inputs.push(...others.filter((file) => !hashes.has(file)).map((file) => stamped(file, hashOf(file))));
@@ -212,10 +251,6 @@ function write(folder: string, { files, hashes, others, begun, until }: Made): v
     fs.mkdirSync(path.dirname(file), { recursive: true, mode: FOR_READERS });
     fs.writeFileSync(file, text);
   }
-  fs.renameSync(draft, folder);
-  const current = `${folder}.current`;
-  fs.writeFileSync(current, path.basename(folder));
-  fs.renameSync(current, path.join(path.dirname(folder), 'current'));
 }
 
 // --- keeping it small -----------------------------------------------------------------------------------------------

@@ -11,14 +11,18 @@ import timers from 'node:timers';
 import { CannotTravel, decode } from './codec.js';
 import { CutRefs, type Parts as ExchangeParts, namedPath } from './cut-refs.js';
 import { type AwayWork, HalfClosed } from './half-closed.js';
+import { Mark } from './http-bridge/exchange-of.js';
 import { HomeExchange, type Outcome } from './http-bridge/index.js';
+import { refsOutside } from './http-bridge/names.js';
 import { LateRuns, lostConclusion } from './late-runs.js';
 import { AppNames } from './link/app-names.js';
 import type { Log } from './log.js';
 import type { ResultMessage, RunId, RunMessage, ToHome } from './messages.js';
+import { RejectedThere } from './rejected-there.js';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
 import { computedMs, expectedMs, type Movable, type Scheduler } from './scheduler.js';
+import { raise } from './uncaught.js';
 import type { FluxionState, Work } from './work.js';
 
 const { setTimeout } = timers;
@@ -82,7 +86,7 @@ export class Dispatcher {
   readonly #kept = new Map<RunId, Kept>();
   readonly #late = new LateRuns<Run>();
   /** Responses that a replica works with. */
-  readonly #away = new WeakMap<object, Run>();
+  readonly #away = new Mark<Run | null>();
   /** In the order in which they came; a Set, as works also leave from the middle. */
   #waiting = new Set<Work>();
   readonly #suspects: Work[] = [];
@@ -90,6 +94,7 @@ export class Dispatcher {
   #count = 0;
   /** Of works whose clients send no more. */
   readonly #halfClosed = new HalfClosed<Work>((work) => this.#whereIs(work));
+  readonly #rejected = new RejectedThere();
   readonly #echoes = new Map<number, { readonly replica: Replica; readonly resolve: () => void }>();
   #asked = 0;
 
@@ -133,7 +138,7 @@ export class Dispatcher {
   /** A replica has this response in hands, and home must not touch it meanwhile. */
   isAway(res: object): boolean {
     const run = this.#away.get(res);
-    return run !== undefined && !run.isHandedOn && this.#runs.get(run.id) === run;
+    return run != null && !run.isHandedOn && this.#runs.get(run.id) === run;
   }
 
   // --- to replicas ----------------------------------------------------------------------------------------------------
@@ -158,7 +163,7 @@ export class Dispatcher {
   }
 
   #whereIs(work: Work): AwayWork | 'waits' | null {
-    const run = work.parts === null ? undefined : this.#away.get(work.parts.res);
+    const run = work.parts === null ? null : this.#away.get(work.parts.res);
     if (run?.work === work && this.#runs.get(run.id) === run)
       return { traffic: run.traffic, round: () => this.#echo(run.replica) };
     return this.#waiting.has(work) || this.#suspects.includes(work) ? 'waits' : null;
@@ -278,10 +283,14 @@ export class Dispatcher {
   }
 
   #exchange(run: Run, parts: NonNullable<Work['parts']>): HomeExchange {
+    const names = this.namesOf(run.replica);
+    const { state, scope } = run.work;
+    const stores = state.fluxion.asks ? { stores: scope.runInAsyncScope(() => names.stores()) } : {};
     return new HomeExchange({
       id: run.id,
       ...parts,
-      app: this.namesOf(run.replica),
+      ...stores,
+      app: names,
       send: (message) => {
         run.traffic++;
         run.replica.channel.send(message);
@@ -359,6 +368,10 @@ export class Dispatcher {
         return;
       case 'echo':
         this.#echoed(message.ask);
+        return;
+      case 'caught-late':
+      case 'dropped':
+        this.#rejected.settle(replica, message);
         return;
       case 'forgot':
         for (const id of message.runs) {
@@ -472,14 +485,27 @@ export class Dispatcher {
   #forget(run: Run): boolean {
     if (!this.#runs.delete(run.id)) return false;
     this.#isBack(run.work);
-    const { replica, exchange } = run;
+    const { replica, exchange, work } = run;
     replica.active--;
     if (replica.suspect === run) replica.suspect = null;
     if (run.isHarmless) replica.harmless--;
     // From what is wholly free no message goes to an owner.
-    if (exchange !== null && this.#options.keepsParts && !run.work.state.fluxion.whole)
-      this.#kept.set(run.id, { parts: exchange.side, replica, work: run.work });
+    if (exchange === null) return true;
+    const { req, res, next } = exchange.side;
+    // These may be there for long, and all that the exchange was made of need not.
+    if (this.#away.get(res) === run) this.#away.set(res, null);
+    if (this.#options.keepsParts && !work.state.fluxion.whole)
+      this.#kept.set(run.id, { parts: { req, res, next }, replica, work });
     return true;
+  }
+
+  /** It is thrown, or rejected, where the request was called that it comes from. */
+  uncaught(replica: Replica, { how, error, run, promise, verdict }: Extract<ToHome, { kind: 'uncaught' }>): void {
+    const thrown = decode(error, refsOutside(this.namesOf(replica)));
+    const here = (): void => this.#rejected.add(replica, promise, raise(how, thrown, verdict));
+    const work = run === null ? undefined : this.#workOf(run);
+    if (work === undefined) here();
+    else work.scope.runInAsyncScope(here);
   }
 
   // --- deaths ---------------------------------------------------------------------------------------------------------
@@ -498,6 +524,7 @@ export class Dispatcher {
       else this.#fail(run.work, `${replica.id} ended while it ran`);
     }
     this.#late.gone(replica);
+    this.#rejected.gone(replica);
     for (const [ask, { replica: its }] of this.#echoes) if (its === replica) this.#echoed(ask);
     for (const [id, kept] of this.#kept) if (kept.replica === replica) this.#kept.delete(id);
     for (const [id, { replica: its }] of this.#uncounted) if (its === replica) this.#uncounted.delete(id);

@@ -6,18 +6,17 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import timers from 'node:timers';
 import type { Lift } from '../flx/live-facts.js';
 import type { LinkFluxion, StartManifest } from '../flx/run-manifest.js';
 import { AcceptPlan } from './accept/plan.js';
 import { Capacity } from './capacity.js';
-import { decode } from './codec.js';
 import cores from './cores.cjs';
 import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import fastPath from './fast-path/born-as-express.cjs';
 import type { Recorder } from './firewall/startup-record.cjs';
+import { HomeShare } from './home-share.js';
 import { findLift } from './link/lift.js';
 import type { LinkedSlot } from './link/link-home.js';
 import { type LinkedReplica, Linker, type Manifests } from './link/linker.js';
@@ -26,11 +25,12 @@ import { foundSigns } from './link/reflect.js';
 import { prependOwnListener } from './link/routers.js';
 import { Log } from './log.js';
 import type { ReplicaSetup, ToHome } from './messages.js';
+import process from './node-process.cjs';
 import { OwnerRuns } from './owner-runs.js';
 import { type ReadyReplica, type Replica, Replicas } from './replicas.js';
 import { Counts, Report, type ReportedState } from './report.js';
 import { divergenceText, lookAfterRequest, Sanitizer } from './sanitize.js';
-import { Scheduler } from './scheduler.js';
+import { ofThisLoop, Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
@@ -38,7 +38,7 @@ import { warnHere } from './warnings.js';
 import watch from './watch-loads.cjs';
 import { weigh } from './weigh.js';
 
-const { setInterval } = timers;
+const { setInterval, setTimeout } = timers;
 
 export interface EngineContext {
   /** Null where nothing may move: there is only something to report then. */
@@ -58,6 +58,9 @@ export interface EngineContext {
 
 /** For routes that were added: what is not linked stays at home, so nothing is urgent. */
 const LOOK_EVERY_MS = 250;
+
+/** By then all that the engine needs has been loaded; it takes some milliseconds, the first time. */
+const WRITE_CODE_MS = 1_000;
 
 /** V8 stops the loop while it goes through all objects: some 40 ms for a small app, 250 ms for 30 MB of small objects. */
 const MOST_HEAP_MB = 48;
@@ -87,6 +90,8 @@ class Engine {
   readonly #found = new WeakMap<Replica, ReadyReplica>();
   /** Null where home accepts all connections, whatever comes. */
   readonly #accept: AcceptPlan | null;
+  /** Null where somebody says what is to leave, or on how many threads. */
+  readonly #share: HomeShare | null = null;
   readonly #report: Report | null;
   /** What the compiler made of what the running app says; asked for once. */
   #lifting: Promise<Lift | null> | null = null;
@@ -106,10 +111,14 @@ class Engine {
     context.recorder?.stop();
     this.#replicas = this.#makeReplicas();
     const capacity = new Capacity((what, why) => this.#decided(what, why));
-    const scheduler = new Scheduler(
-      options.placement === 'eager' ? 'eager' : 'auto',
-      () => this.#accept?.isEven ?? false,
-    );
+    const clock = ofThisLoop();
+    const isEager = options.placement === 'eager';
+    if (!isEager && options.threads === 'auto')
+      this.#share = new HomeShare((what, why) => this.#decided(what, why), clock.requests);
+    const mostFor = (ms: number): number =>
+      Math.min(capacity.mostFor(ms), this.#share?.mostFor(ms) ?? Number.POSITIVE_INFINITY);
+    const isEven = (): boolean => this.#accept?.isEven || this.#share?.takes() || false;
+    const scheduler = new Scheduler(isEager ? 'eager' : 'auto', isEven, clock);
     const known = prepared ?? context.known;
     const manifests = known === null ? null : { start: known.manifest, link: readLink(known.folder) };
     const linker = new Linker({ manifests, makes: loop.makes, log: this.#log });
@@ -119,7 +128,7 @@ class Engine {
       replicas: () => this.#replicas.list(),
       expectsMore: () => this.#replicas.expectsMore,
       wanted: (why) => this.#replicas.want(why),
-      mostFor: options.placement === 'eager' ? () => Number.POSITIVE_INFINITY : (ms) => capacity.mostFor(ms),
+      mostFor: isEager ? () => Number.POSITIVE_INFINITY : mostFor,
       mostWaiting: MOST_WAITING[options.overload],
       keepsParts: linker.hasCutsHome,
       counts: this.#counts,
@@ -357,6 +366,7 @@ class Engine {
       maxBlockMs: options.maxBlockMs,
       allAtOnce: options.placement === 'eager' || options.accept === 'every',
       waiting: () => this.#dispatcher.waiting,
+      looked: (home, replicas) => this.#share?.look(home, replicas),
       events: {
         started: (replica, found) => this.#started(replica, found),
         received: (replica, message) => this.#received(replica, message),
@@ -410,6 +420,7 @@ class Engine {
     this.#accept?.started(replica, found, linked.pairs, linked.lacks);
     this.#counts.join(replica.id, { busy: () => replica.thread.busy(), memory: () => replica.memory });
     this.#sanitizeHome(linked.slots.keys());
+    if (!this.#hadReplica) setTimeout(() => this.#context.writeCode?.(), WRITE_CODE_MS).unref();
     this.#hadReplica = true;
     this.#linked();
   }
@@ -423,6 +434,8 @@ class Engine {
     this.#log.debug(`${replica.id} is compared: ${linked.slots.size} functions may run there, ${msSince(begin)}`);
     const names = this.#dispatcher.namesOf(replica);
     for (const [root, things] of this.#linker.thingsBelow(linked.pairs)) names.add(root, things);
+    names.addContexts(this.#context.recorder?.contexts ?? new Map());
+    names.addLoggers([...linked.pairs.slots].map(([{ fn }, key]) => [key, fn] as const));
     names.nameClasses(this.#linker.classes(linked.pairs));
     for (const [slot, key] of linked.slots) names.share(key, this.#linker.partsOf(slot.own));
     for (const id of linked.cuts) names.share(id, this.#linker.partsOf(this.#context.loop.makes.get(id)));
@@ -503,7 +516,7 @@ class Engine {
         this.#diverged(message.text);
         return;
       case 'uncaught':
-        emitUncaught(message);
+        this.#dispatcher.uncaught(replica, message);
         return;
       default:
         this.#dispatcher.receive(replica, message);
@@ -545,18 +558,6 @@ async function loadPool(env: NodeJS.ProcessEnv) {
 function runOnProcess(name: string, args: readonly unknown[]): void {
   const method: unknown = Reflect.get(process, name);
   if (typeof method === 'function') Reflect.apply(method, process, args);
-}
-
-/** Nobody caught it there, and the app has listeners for that, which know what home knows. */
-function emitUncaught({ event, error, origin }: Extract<ToHome, { kind: 'uncaught' }>): void {
-  const thrown = decode(error);
-  if (event !== 'unhandledRejection') {
-    Reflect.apply(process.emit, process, [event, thrown, origin]);
-    return;
-  }
-  const promise = Promise.reject(thrown);
-  promise.catch(() => {});
-  process.emit(event, thrown, promise);
 }
 
 function msSince(begin: number): string {

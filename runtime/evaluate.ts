@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 import path from 'node:path';
-import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import home from './home.cjs';
+import process from './node-process.cjs';
 import type { Emitted } from './types.js';
 
 export function readManifest(folder: string): StartManifest {

@@ -23,6 +23,8 @@ export interface FollowLoadOptions {
   /** Work that waits at home for room. */
   readonly waiting: () => number;
   start(count: number, why: string): void;
+  /** Of their time since the last look. */
+  looked(home: number, replicas: readonly number[]): void;
   readonly events: Pick<ReplicaEvents, 'leaves' | 'stays' | 'decided' | 'took'>;
 }
 
@@ -66,6 +68,7 @@ export class FollowLoad {
       replica.busyMs = busyMs;
       return share;
     });
+    this.#options.looked(home, replicas);
     this.#ask();
     const loads = { most: most(), relieves: relieves(), starting: starting(), waiting: waiting() };
     const decision = this.#count.look(now, { ...loads, home, replicas });

@@ -1,13 +1,15 @@
 /**
  * A client that says that it sends no more still waits for its answer. Node closes its connection at once then, unless a handler has
  * answered by that time, and one that does so without waiting always has. So while a handler is elsewhere Node hears of that end
- * when all that came before it has been seen there, and what the handler did with it at once is here:
+ * when all that came before it has been seen there, and what the handler did with it at once is here. The same holds for what comes
+ * behind a request and makes no sense, of which Node's parser tells, and which is answered by a 400:
  *
  *     the request has left ──> its client ends ──> two messages there and back, and nothing else meanwhile ──> Node is told
  *                                              └─> the request is over ────────────────────────────────────────────┘
  *
  * The first of them may come to the replica in the turn in which the handler runs; the second one comes after what that has sent.
  */
+import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import timers from 'node:timers';
 
@@ -32,7 +34,10 @@ interface Held {
   /** Of Node's, and of whoever else listens. */
   readonly listeners: readonly Listener[];
   readonly gate: () => void;
-  hasEnded: boolean;
+  /** What is to be told, in order. */
+  readonly late: (() => void)[];
+  /** Node tells of errors of its parser as ever. */
+  readonly restore: () => void;
 }
 
 export class HalfClosed<W extends object> {
@@ -63,18 +68,24 @@ export class HalfClosed<W extends object> {
     this.moved(work);
     const held = this.#held.get(socket);
     if (held === undefined || !held.works.delete(work) || held.works.size > 0) return;
-    if (held.hasEnded) setImmediate(() => void (held.works.size === 0 && this.#end(socket, held)));
+    if (held.late.length > 0) setImmediate(() => void (held.works.size === 0 && this.#end(socket, held)));
     else this.#giveBack(socket, held);
   }
 
   #watch(socket: Socket): Held {
     const listeners = socket.rawListeners('end') as Listener[];
     for (const each of listeners) socket.off('end', each);
-    const gate = (): void => {
-      held.hasEnded = true;
-      void this.#whenCalm(socket, held);
+    const late: (() => void)[] = [];
+    const tellLater = (tell: () => void): void => {
+      late.push(tell);
+      if (late.length === 1) void this.#whenCalm(socket, held);
     };
-    const held: Held = { works: new Set(), listeners, gate, hasEnded: false };
+    const gate = (): void => {
+      tellLater(() => {
+        if (!socket.destroyed) for (const each of listeners) Reflect.apply(each, socket, []);
+      });
+    };
+    const held: Held = { works: new Set(), listeners, gate, late, restore: catchErrors(socket, tellLater) };
     socket.on('end', gate);
     this.#held.set(socket, held);
     return held;
@@ -105,14 +116,38 @@ export class HalfClosed<W extends object> {
   #end(socket: Socket, held: Held): void {
     if (this.#held.get(socket) !== held) return;
     this.#giveBack(socket, held);
-    if (!socket.destroyed) for (const each of held.listeners) Reflect.apply(each, socket, []);
+    for (const tell of held.late) tell();
   }
 
   #giveBack(socket: Socket, held: Held): void {
     this.#held.delete(socket);
     socket.off('end', held.gate);
+    held.restore();
     // Node takes its own away from a connection on which another protocol is spoken, and did not find it here.
     const isHttp = Boolean(Reflect.get(socket, 'parser'));
     for (const each of held.listeners) if (isHttp || each.name !== NODES_OWN) socket.on('end', each);
   }
+}
+
+/**
+ * Node calls its own listener for errors where the parser finds one, and that the server's listeners for those of clients. Whoever asks
+ * the connection for its server while that listener runs, which has taken itself away first, is Node.
+ */
+function catchErrors(socket: Socket, tellLater: (tell: () => void) => void): () => void {
+  const nodes = socket.rawListeners('error').find(({ name }) => name === 'socketOnError');
+  const server: unknown = Reflect.get(socket, 'server');
+  if (nodes === undefined || !(server instanceof EventEmitter)) return () => {};
+  let isTold = false;
+  const emit = (event: string, error: unknown, from: unknown): boolean => {
+    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+    if (typeof code !== 'string' || !code.startsWith('HPE_')) return server.emit(event, error, from);
+    if (!isTold) tellLater(() => void (socket.destroyed || Reflect.apply(nodes, socket, [error])));
+    isTold = true;
+    return true;
+  };
+  const get = (): unknown => (socket.rawListeners('error').includes(nodes) ? server : { emit });
+  Object.defineProperty(socket, 'server', { get, configurable: true, enumerable: true });
+  return () => {
+    Object.defineProperty(socket, 'server', { value: server, configurable: true, enumerable: true, writable: true });
+  };
 }

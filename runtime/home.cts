@@ -394,6 +394,8 @@ function tidyFatalErrors(): void {
     hideStarter(error);
     return Reflect.apply(fatal, process, [error, isFromPromise]);
   };
+  // As Node's own has.
+  Object.defineProperty(tidy, 'name', { value: fatal.name });
   Reflect.set(process, '_fatalException', tidy);
   setImmediate(() => {
     if (Reflect.get(process, '_fatalException') === tidy) Reflect.set(process, '_fatalException', fatal);

@@ -8,9 +8,10 @@
  * only what has been added counts. A timer that is not to keep the loop alive (`unref`) is not listed by Node and would fire
  * at home all the same, so who has ever made one here stays.
  */
-import process from 'node:process';
+
 import timers from 'node:timers';
 import callSites from './firewall/call-site.cjs';
+import process from './node-process.cjs';
 
 const { getActiveResourcesInfo } = process;
 

@@ -59,13 +59,27 @@ function loadWhenOfUse(context: EngineContext, loaded: () => void): void {
     }, START_UP_ENDS_MS).unref();
   });
 
+  /** The app runs on as it is. */
+  function stayAside(error: unknown): null {
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    compiled.say(
+      'error',
+      `all of it stays on the main thread, as Fluxion's engine cannot be loaded: ${why}`,
+      options.logLevel,
+    );
+    for (const { server, note } of listening.splice(0)) server.off('request', note);
+    serve = ({ server, note }) => void server.off('request', note);
+    return null;
+  }
+
   async function load(importing: () => Promise<Engine>): Promise<void> {
     // Not before: that takes a look at files.
     const cores: typeof import('./cores.cjs') = require('./cores.cjs');
     const limited = prepared === null ? null : cores.oneCore(options);
     if (limited !== null) compiled.say('info', `all of it stays on the main thread: ${limited}`, options.logLevel);
     if (limited !== null && options.report === null) return;
-    const engine = await importing();
+    const engine = await importing().catch(stayAside);
+    if (engine === null) return;
     loaded();
     const given = limited === null ? context : { ...context, prepared: null, aside: limited };
     serve = ({ server, early, note }) => {

@@ -26,7 +26,7 @@ import { foundHooksIn } from './loopback-hooks.js';
 import { noteStandIns } from './loopback-identity.js';
 import { IncomingMessage, ServerResponse } from './node-http.js';
 import { sameShape } from './stubs.js';
-import { throwLater } from './work.js';
+import { throwLater } from './uncaught.js';
 
 type Next = (...args: unknown[]) => void;
 
@@ -158,7 +158,7 @@ class LoopbackCall {
   }
 
   /** What cannot travel stays at home, and functions of home run there: with its request, and all that was done so far. */
-  #read(exchange: ReplicaExchange, real: object, key: string): unknown {
+  #read(exchange: ReplicaExchange, real: object, key: string | symbol): unknown {
     exchange.handBack(true);
     const found: unknown = Reflect.get(real, key);
     if (typeof found !== 'function') return found;

@@ -189,13 +189,22 @@ export type ToHome =
   | { readonly kind: 'exit'; readonly code: unknown }
   | { readonly kind: 'process'; readonly name: string; readonly args: readonly unknown[] }
   | WarningMessage
-  /** The thread is about to end by an error that nobody caught. */
+  /** The thread is about to end by an error of Fluxion's own. */
   | { readonly kind: 'crash'; readonly stack: string }
-  /** The app listens at home to errors that nobody caught, and the thread goes on. */
-  | { readonly kind: 'uncaught'; readonly event: UncaughtEvent; readonly error: Encoded; readonly origin: string };
-
-export const UNCAUGHT_EVENTS = ['uncaughtException', 'uncaughtExceptionMonitor', 'unhandledRejection'] as const;
-export type UncaughtEvent = (typeof UNCAUGHT_EVENTS)[number];
+  /** Nobody has caught this there: it is home's, as it would be had it come about there. */
+  | {
+      readonly kind: 'uncaught';
+      readonly how: 'thrown' | 'rejected';
+      readonly error: Encoded;
+      /** Whose it is; null where that cannot be told. */
+      readonly run: RunId | null;
+      /** Of a promise, for when somebody catches it after all. */
+      readonly promise: number;
+      /** The thread stands still until home has written here what becomes of it. */
+      readonly verdict: Int32Array;
+    }
+  /** The promise was caught after all; or nobody has it any more. */
+  | { readonly kind: 'caught-late' | 'dropped'; readonly promise: number };
 
 export interface RunMessage {
   readonly kind: 'run';
@@ -266,3 +275,7 @@ export type AcceptMessage =
   /** How many connections has it now? */
   | { readonly kind: 'count-accepted'; readonly home: string; readonly ask: number }
   | { readonly kind: 'stop-accept'; readonly home: string; readonly connections: Ending };
+
+/** What a replica finds in the first word of a verdict. */
+export const GOES_ON = 1;
+export const DIES = 2;

@@ -3,9 +3,9 @@
  * all of undici: 20 ms and several megabytes for each loop on Node 22 and 24.
  */
 import type nodeHttp from 'node:http';
-import process from 'node:process';
+import builtin from './builtin.cjs';
 
-export const http = process.getBuiltinModule('node:http');
+export const http = builtin.getBuiltin<typeof nodeHttp>('node:http');
 
 export const { createServer, IncomingMessage, OutgoingMessage, ServerResponse } = http;
 export type IncomingMessage = nodeHttp.IncomingMessage;

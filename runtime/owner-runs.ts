@@ -5,10 +5,13 @@
 import { isObject } from './codec/kinds.js';
 import { CannotTravel, decode, encode } from './codec.js';
 import type { Dispatcher } from './dispatch.js';
+import { callHandler } from './http-bridge/call-handler.js';
+import { mendStack } from './http-bridge/stack.js';
 import type { RunMessage } from './messages.js';
 import type { Replica } from './replicas.js';
 import type { Make } from './types.js';
-import { type FluxionState, throwLater } from './work.js';
+import { throwLater } from './uncaught.js';
+import type { FluxionState } from './work.js';
 
 export class OwnerRuns {
   readonly #dispatcher: Dispatcher;
@@ -30,7 +33,7 @@ export class OwnerRuns {
     if (make === undefined || state === null) throw new Error(`"${to}" is not known at home`);
     const vars = decode(message.vars, refs) as unknown[];
     const args = decode(message.args, refs) as unknown[];
-    const run = (): unknown => this.#dispatcher.countHere(state, () => Reflect.apply(make(...vars), undefined, args));
+    const run = (): unknown => this.#dispatcher.countHere(state, () => callHandler(make(...vars), undefined, args));
     const call = (): unknown => this.#dispatcher.within(message, run);
     if (state.fluxion.promised) void this.#answer(replica, message, call);
     else callLoose(call);
@@ -66,6 +69,7 @@ function callLoose(call: () => unknown): void {
   try {
     call();
   } catch (error) {
+    mendStack(error, undefined);
     throwLater(error);
   }
 }

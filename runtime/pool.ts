@@ -3,10 +3,12 @@
  * replacing those that died. A replica is one short task, which leaves a port behind in its thread; messages then go by that
  * port and never through the task queue, whose hop costs several times as much.
  */
-import process from 'node:process';
+
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import codeCache from './code-cache.cjs';
 import type { ReplicaSetup } from './messages.js';
+import process from './node-process.cjs';
 
 export interface Thread {
   readonly port: MessagePort;
@@ -59,6 +61,7 @@ export class ThreadPool {
     const taken = (chosen: Worker): void => {
       worker = chosen;
       chosen.once('error', died);
+      leaveOutput(chosen);
     };
     const task = { [Piscina.queueOptionsSymbol]: taken, setup, port: port2, begun, loaded };
     const started: Promise<void> = place.pool.run(task, { transferList: [port2], signal: stop.signal });
@@ -152,6 +155,13 @@ export class ThreadPool {
   }
 }
 
+/** What the app writes there comes by the port: what Node has put on the process's own output for the thread is not needed, and would be seen. */
+function leaveOutput({ stdout, stderr }: Worker): void {
+  stdout.unpipe(process.stdout);
+  stderr.unpipe(process.stderr);
+  for (const each of [stdout, stderr]) each.resume();
+}
+
 interface WorkerInfo {
   readonly worker: Worker;
   unref(): void;
@@ -173,6 +183,15 @@ function isWorkerInfo(value: unknown): value is WorkerInfo {
 /** Node checks NODE_OPTIONS again for threads that are given an environment, and refuses what only a process can have;
  *  the app finds it in its place nevertheless, as the replica sets its environment to home's. */
 function workerEnv(env: NodeJS.ProcessEnv): { [name: string]: string } {
-  const { NODE_OPTIONS: _options, ...rest } = env;
-  return Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? '']));
+  const { NODE_OPTIONS: options = '', ...rest } = env;
+  const kept = options.split(/\s+/).filter((word) => FOR_THREADS.test(word));
+  const all = kept.length === 0 ? rest : { ...rest, NODE_OPTIONS: kept.join(' ') };
+  return {
+    ...Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value ?? ''])),
+    ...codeCache.envOfThreads(),
+  };
 }
+
+/** How modules are found, and how errors are told. */
+const FOR_THREADS =
+  /^--(conditions=[\w-]+|preserve-symlinks(-main)?|enable-source-maps|trace-uncaught|unhandled-rejections=[\w-]+)$/;

@@ -9,6 +9,7 @@
 import channels = require('node:diagnostics_channel');
 import fs = require('node:fs');
 import http = require('node:http');
+import process = require('node:process');
 
 import type { CookiesLine, RecordedBody, RequestLine } from './verify/requests-file.js' with {
   'resolution-mode': 'import',
@@ -41,7 +42,17 @@ interface Seen {
 /** Throws where the file cannot be written. */
 function record(file: string): void {
   const fd = fs.openSync(file, 'w');
-  const recording = new Recording((line) => void fs.writeSync(fd, `${JSON.stringify(line)}\n`));
+  let isOver = false;
+  const recording = new Recording((line) => {
+    if (isOver) return;
+    try {
+      fs.writeSync(fd, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      // The app is none the worse for it.
+      isOver = true;
+      process.stderr.write(`fluxion error: no more requests can be written to ${file}: ${String(error)}\n`);
+    }
+  });
   seePushes((req, chunk) => recording.pushed(req, chunk));
   channels.subscribe('http.server.request.start', (message) => recording.began(message as Announced));
   channels.subscribe('http.server.response.finish', (message) => recording.answered(message as Announced));

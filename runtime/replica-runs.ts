@@ -4,18 +4,24 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import type { Transferable } from 'node:worker_threads';
 import type { LinkFluxion } from '../flx/run-manifest.js';
-import { CannotTravel, decode, encode } from './codec.js';
+import { CannotTravel, decode, type Encoded, encode, encodeAll } from './codec.js';
 import { CutRefs, namedPath } from './cut-refs.js';
+import { encodeThrown } from './encode-thrown.js';
 import { callArgs } from './http-bridge/call-args.js';
+import { Mark } from './http-bridge/exchange-of.js';
 import { type Lateness, openExchange, type ReplicaExchange } from './http-bridge/index.js';
 import type { Envelope } from './http-bridge/messages.js';
+import { refsOutside } from './http-bridge/names.js';
+import { followFlows } from './http-bridge/stack.js';
 import type { AppNames } from './link/app-names.js';
 import type { Handler } from './link/routers.js';
 import type { AcceptMessage, ResultMessage, RunId, ToHome, ToReplica } from './messages.js';
+import process from './node-process.cjs';
+import { computedMs } from './scheduler.js';
 import type { Code, Cuts, SwitchableLoop } from './types.js';
+import { WhoHas } from './who-has.js';
 
 export interface ReplicaRunsOptions {
   readonly handlers: ReadonlyMap<string, Handler>;
@@ -31,11 +37,21 @@ export interface ReplicaRunsOptions {
 
 interface Open {
   readonly exchange: ReplicaExchange;
+  readonly part: PartOf;
   readonly meter: Meter;
   readonly waitMs: number;
 }
 
+/** What each part of an exchange knows of it. */
+interface PartOf {
+  readonly exchange: ReplicaExchange;
+  /** As long as this is there, so is the exchange. Null where nobody is told of its end. */
+  token: object | null;
+}
+
 interface Waiting {
+  /** What the answer may name. */
+  readonly exchanges: ReadonlyMap<RunId, ReplicaExchange>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -45,25 +61,30 @@ export class ReplicaRuns {
   readonly #open = new Map<RunId, Open>();
   /** What traces show below the handlers, by their slots. */
   readonly #below = new Map<string, readonly string[]>();
-  /** Of everything that was ever part of an exchange, which: a continuation may come long after its exchange was closed here. */
-  readonly #parts = new WeakMap<object, ReplicaExchange>();
+  /**
+   * Of everything that was ever part of an exchange, which: a continuation may come long after its exchange was closed here. Not a WeakMap:
+   * until V8 tidies up all of memory, what such a map has is there, whoever has died.
+   */
+  readonly #parts = new Mark<PartOf>();
   readonly #waiting = new Map<RunId, Waiting>();
   /** Runs without request and response. */
   readonly #alone = new Set<RunId>();
   /** The run that a cut belongs to. Node has to follow each promise for that, so only where something may leave here. */
   readonly #current: AsyncLocalStorage<RunId> | null;
-  /** By number, while somebody here has them: home may name those. */
-  readonly #known = new Map<RunId, WeakRef<ReplicaExchange>>();
-  readonly #forgotten = new FinalizationRegistry((run: RunId) => {
-    this.#known.delete(run);
-    this.#options.send({ kind: 'forgot', runs: [run] });
-  });
+  /** Exchanges that may be named to home for as long as somebody here has a part of them. */
+  readonly #whoHas = new WhoHas((runs) => this.#options.send({ kind: 'forgot', runs }));
+  /** Runs that ask for contexts, and those that home has sent with them. */
+  readonly #asking = new AsyncLocalStorage<{
+    readonly exchange: ReplicaExchange;
+    readonly known: ReadonlySet<object>;
+  }>();
   #sent = 0;
   #begins = (): void => {};
 
   constructor(options: ReplicaRunsOptions) {
     this.#options = options;
     this.#current = options.leaves ? new AsyncLocalStorage() : null;
+    if (options.leaves) followFlows();
     options.loop.decide(this.#cuts());
   }
 
@@ -100,7 +121,7 @@ export class ReplicaRuns {
         this.#result(message);
         return;
       case 'ping':
-        this.#options.send({ kind: 'pong', memory: memoryOfThread() });
+        this.#options.send({ kind: 'pong', memory: memoryOfThread() - this.#whoHas.weight });
         return;
       case 'echo':
         this.#options.send(message);
@@ -108,6 +129,14 @@ export class ReplicaRuns {
       default:
         this.#open.get(message.id)?.exchange.receive(message);
     }
+  }
+
+  /** All that was done before is told; what an error has in it that cannot travel is left out. */
+  uncaught(error: unknown): { readonly error: Encoded; readonly run: RunId | null } {
+    const open = this.begun();
+    for (const { exchange } of this.#open.values()) exchange.flush();
+    const run = this.#current?.getStore() ?? (open.length === 1 ? open[0] : null) ?? null;
+    return { error: encodeThrown(error, refsOutside(this.#options.names)), run };
   }
 
   /** Something of start-up's was used that is not alive here: whose doing it was cannot be told, so nobody goes on. */
@@ -132,7 +161,8 @@ export class ReplicaRuns {
     if (handler === undefined) throw new Error(`the handler ${slot} is not known here`);
     const { req, res, next } = exchange;
     const args = callArgs([req, res, next], envelope.args === null ? undefined : exchange.args);
-    this.#within(run, () => exchange.run(handler as Code, undefined, args, this.#below.get(slot)));
+    const call = (): unknown => exchange.run(handler as Code, undefined, args, this.#below.get(slot));
+    this.#within(run, () => this.#inContexts(exchange, call));
   }
 
   #run(message: Extract<ToReplica, { kind: 'run' }>): void {
@@ -149,7 +179,10 @@ export class ReplicaRuns {
     const call = (): unknown => make(...vars).apply(undefined, args);
     this.#within(run, () => {
       if (exchange === null) this.#runAlone(run, call, isPromised, at);
-      else exchange.run(isPromised ? () => void this.#answer(run, call) : call, undefined, []);
+      else
+        this.#inContexts(exchange, () =>
+          exchange.run(isPromised ? () => void this.#answer(run, call) : call, undefined, []),
+        );
     });
   }
 
@@ -161,6 +194,35 @@ export class ReplicaRuns {
   #within(run: RunId, work: () => void): void {
     if (this.#current === null) work();
     else this.#current.run(run, work);
+  }
+
+  /** What home has of these is there. Of others of the app's nobody knows whether home has something; what packages have is theirs. */
+  #inContexts(exchange: ReplicaExchange, call: () => unknown): void {
+    if (!this.#options.names.hasContexts) return void call();
+    const known = new Set<object>();
+    let run = call;
+    for (const [name, store] of Object.entries(exchange.stores)) {
+      const context = this.#options.names.contextNamed(name);
+      if (context === undefined) continue;
+      known.add(context);
+      const within = run;
+      if (store !== undefined) run = () => context.run(store, within);
+    }
+    this.#asking.run({ exchange, known }, run);
+  }
+
+  /** Somebody here has asked for a context, and there is none. */
+  askedInVain(context: object): void {
+    if (context === this.#asking || context === this.#current) return;
+    const asking = this.#asking.getStore();
+    if (asking === undefined || asking.known.has(context) || !this.#options.names.isContext(context)) return;
+    asking.exchange.fail('the context', 'home may have another one, which is not known here');
+  }
+
+  #checkContexts({ stores }: Envelope): void {
+    for (const [at, name] of (stores?.names ?? []).entries())
+      if (stores?.values[at] !== undefined && this.#options.names.contextNamed(name) === undefined)
+        throw new CannotTravel('the context', 'the other loop does not have it');
   }
 
   /** Without request and response: nobody hears of its end but by this. */
@@ -204,15 +266,17 @@ export class ReplicaRuns {
 
   #begin(run: RunId, envelope: Envelope, at: number): ReplicaExchange | null {
     try {
+      this.#checkContexts(envelope);
       const exchange = openExchange(envelope, {
         app: this.#options.names,
         send: (message, transfer) => this.#options.send(message, transfer),
         closed: (_, late) => this.#closed(run, late),
         settled: () => this.#settled(run),
       });
-      for (const part of [exchange.req, exchange.res, exchange.next]) this.#parts.set(part, exchange);
-      if (this.#options.leaves) this.#remember(run, exchange);
-      this.#open.set(run, { exchange, meter: new Meter(this.#open.size), waitMs: waited(at) });
+      const given = this.#options.leaves ? [envelope.req.values, envelope.res.values, envelope.args?.values] : null;
+      const part: PartOf = { exchange, token: given && this.#whoHas.watch(run, given) };
+      for (const each of [exchange.req, exchange.res, exchange.next]) this.#parts.set(each, part);
+      this.#open.set(run, { exchange, part, meter: new Meter(this.#open.size), waitMs: waited(at) });
       this.#begins();
       return exchange;
     } catch (error) {
@@ -224,28 +288,29 @@ export class ReplicaRuns {
     }
   }
 
-  #remember(run: RunId, exchange: ReplicaExchange): void {
-    this.#known.set(run, new WeakRef(exchange));
-    this.#forgotten.register(exchange, run);
-  }
-
   #closed(run: RunId, late: Lateness): void {
     const open = this.#open.get(run);
     if (open === undefined) return;
     this.#open.delete(run);
-    if (late === 'while-held' && !this.#known.has(run)) this.#remember(run, open.exchange);
+    if (late === 'while-held') open.part.token ??= this.#whoHas.watch(run, null);
     const cpuMs = open.meter.read(this.#open.size + 1);
     this.#options.send({ kind: 'ran', run, cpuMs, waitMs: open.waitMs, isLate: late !== 'never' });
   }
 
   /** Where somebody else may name it, that is told when nobody has it any more. */
   #settled(run: RunId): void {
-    if (!this.#known.has(run)) this.#options.send({ kind: 'forgot', runs: [run] });
+    if (!this.#whoHas.watches(run)) this.#options.send({ kind: 'forgot', runs: [run] });
   }
 
-  #refs(): CutRefs {
-    const partsOf = (id: RunId) => this.#open.get(id)?.exchange ?? this.#known.get(id)?.deref();
-    return new CutRefs(this.#options.names, partsOf, (thing) => this.#parts.get(thing)?.id);
+  /** `named`: what a message speaks of, be it open or not. */
+  #refs(named = new Map<RunId, ReplicaExchange>()): CutRefs {
+    const partsOf = (id: RunId) => this.#open.get(id)?.exchange ?? named.get(id);
+    const idOf = (thing: object): RunId | undefined => {
+      const exchange = this.#parts.get(thing)?.exchange;
+      if (exchange !== undefined && this.#whoHas.watches(exchange.id)) named.set(exchange.id, exchange);
+      return exchange?.id;
+    };
+    return new CutRefs(this.#options.names, partsOf, idOf);
   }
 
   // --- what leaves --------------------------------------------------------------------------------------------------------
@@ -272,7 +337,8 @@ export class ReplicaRuns {
 
   #sendHome(to: string, vars: unknown[], args: unknown[], isPromised: boolean): unknown {
     const run = ++this.#sent;
-    const refs = this.#refs();
+    const exchanges = new Map<RunId, ReplicaExchange>();
+    const refs = this.#refs(exchanges);
     try {
       const message = this.#encodeHome(run, to, vars, args, refs);
       // What was done to the stand-ins so far is known at home before it goes on with the real ones.
@@ -285,11 +351,11 @@ export class ReplicaRuns {
       return isPromised ? new Promise(() => {}) : undefined;
     }
     if (!isPromised) return undefined;
-    return new Promise((resolve, reject) => void this.#waiting.set(run, { resolve, reject }));
+    return new Promise((resolve, reject) => void this.#waiting.set(run, { exchanges, resolve, reject }));
   }
 
   #encodeHome(run: RunId, to: string, vars: unknown[], args: unknown[], refs: CutRefs): ToHome {
-    const sent = { vars: encode(vars, refs, 'vars'), args: encode(args, refs, 'args') };
+    const sent = { vars: encodeAll(vars, refs, 'vars'), args: encodeAll(args, refs, 'args') };
     const at = performance.timeOrigin + performance.now();
     const cause = this.#current?.getStore() ?? null;
     return { kind: 'run', run, to, ...sent, exchanges: [...refs.named], cause, at };
@@ -316,15 +382,18 @@ export class ReplicaRuns {
   #result({ run, how, value }: ResultMessage): void {
     const waiting = this.#waiting.get(run);
     this.#waiting.delete(run);
-    const result = decode(value, this.#refs());
+    const result = decode(value, this.#refs(new Map(waiting?.exchanges)));
     if (how === 'gave') waiting?.resolve(result);
     else waiting?.reject(result);
   }
 }
 
-/** What a run costs: the time in which this loop was busy meanwhile, shared with those that ran at the same time. */
+/**
+ * What a run costs: what this thread has computed meanwhile, shared with those that ran at the same time. Where Node does not tell that of
+ * one thread it is the time in which its loop was busy, and looks longer the more others there are for the processor.
+ */
 class Meter {
-  readonly #begin = performance.eventLoopUtilization();
+  readonly #begin = computed();
   readonly #others: number;
 
   constructor(others: number) {
@@ -332,10 +401,11 @@ class Meter {
   }
 
   read(others: number): number {
-    const { active } = performance.eventLoopUtilization(this.#begin);
-    return active / Math.max(1, (this.#others + others) / 2);
+    return (computed() - this.#begin) / Math.max(1, (this.#others + others) / 2);
   }
 }
+
+const computed = 'threadCpuUsage' in process ? computedMs : () => performance.eventLoopUtilization().active;
 
 function waited(at: number): number {
   return Math.max(0, performance.timeOrigin + performance.now() - at);

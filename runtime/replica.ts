@@ -5,18 +5,16 @@
  * The imports of this file are loaded before the firewall is up, and take what they need of Node as it is.
  */
 import { EventEmitter } from 'node:events';
-import process from 'node:process';
 import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
 import { type Listener, ReplicaAccept } from './accept/replica-accept.js';
 import { Channel } from './bus.js';
 import codeCache from './code-cache.cjs';
-import { CannotTravel, encode } from './codec.js';
+import { CannotTravel } from './codec.js';
 import { checkSources, evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
 import raising from './firewall/raise.cjs';
 import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
 import homeLoop from './home-loop.cjs';
-import { tellRejected } from './http-bridge/promised.js';
 import { Leaving } from './leaving.js';
 import { AppNames } from './link/app-names.js';
 import { reachedByApp } from './link/app-reach.js';
@@ -31,22 +29,22 @@ import type { Parts } from './link/reach.js';
 import { expectSigns, Reflector } from './link/reflect.js';
 import { type Handler, hasStack, type Stacks, stackOf, stacksOfApp, stacksOfServer } from './link/routers.js';
 import { WholeReach } from './link/whole.js';
-import {
-  type RemoteApp,
-  type RemoteCut,
-  type RemoteSlot,
-  type ReplicaSetup,
-  type ReplicaStarted,
-  type ReplicaTask,
-  type ToHome,
-  type ToReplica,
-  UNCAUGHT_EVENTS,
-  type UncaughtEvent,
+import type {
+  RemoteApp,
+  RemoteCut,
+  RemoteSlot,
+  ReplicaSetup,
+  ReplicaStarted,
+  ReplicaTask,
+  ToHome,
+  ToReplica,
 } from './messages.js';
+import process from './node-process.cjs';
 import { quietClients } from './quiet-clients.js';
 import { ReplicaRuns } from './replica-runs.js';
 import { divergenceText, lookAfter, Sanitizer, type Watched } from './sanitize.js';
 import type { SwitchableLoop } from './types.js';
+import { tellUncaught } from './uncaught-there.js';
 import { sendWarnings } from './warnings.js';
 import { packMessage, unpackMessage } from './wire.js';
 
@@ -95,6 +93,8 @@ async function begin({ setup, port, begun, loaded }: ReplicaTask): Promise<void>
     channel.send(ready);
     runs.receive({ kind: 'ping' });
     channel.flush();
+    // While home compares.
+    codeCache.writeOwnCode(setup.folder);
   } catch (error) {
     giveUp(error instanceof Error ? (error.stack ?? error.message) : String(error));
     endThread();
@@ -132,6 +132,8 @@ async function start(
   const listed = manifests.link.fluxions;
   const fluxions = new Map(listed.map((fluxion) => [fluxion.id, fluxion]));
   const handlers = new Map(found.flatMap(({ root, stacks }) => handlersOf(root, stacks)));
+  names.addLoggers(handlers);
+  names.addContexts(firewall.contexts);
   names.nameClasses(new Classes({ slots: handlers, apps: made.apps, ...manifests }));
   const runs = new ReplicaRuns({
     handlers,
@@ -142,6 +144,7 @@ async function start(
     leaves: listed.some(({ movable, cut }) => !movable && cut),
     send: (message, transfer) => channel.send(message, transfer),
   });
+  firewall.onEmptyContext((context) => runs.askedInVain(context));
   if (setup.sanitize) {
     const sanitizer = new Sanitizer(watched, () => freshReach(manifests.start, manifests.link, made.apps));
     const look = (): void => {
@@ -188,7 +191,6 @@ async function startUp({ folder }: ReplicaSetup, loop: SwitchableLoop, firewall:
   const emitted = firewall.outside(() => readEmitted(folder, manifest));
   firewall.outside(() => checkSources(manifest));
   homeLoop.setLoop(loop);
-  firewall.outside(() => codeCache.keepCode(folder));
   firewall.outside(() => home.replaceTexts(emitted));
   const entry = manifest.modules.find(({ id }) => id === manifest.entry);
   if (entry === undefined) throw new Error('the entry is not among the modules');
@@ -399,48 +401,19 @@ function lift(
     firewall.armed();
   });
   sendWarnings(now);
-  const heard = UNCAUGHT_EVENTS.filter((event) => takeListeners(event));
-  for (const event of heard) {
-    if (event !== 'uncaughtException') process.on(event, (error, origin) => tell(event, error, origin));
-  }
-  hearRejections();
-  const tell = (event: UncaughtEvent, error: unknown, origin: unknown): void => {
-    if (!(error instanceof CannotTravel)) now(uncaught(event, error, String(origin)));
-  };
-  process.on('uncaughtException', (error: unknown, origin) => {
+  tellUncaught({
+    tell(told, error) {
+      now({ kind: 'uncaught', ...told, ...runs.uncaught(error) });
+    },
+    tellLater: (kind, promise) => channel.send({ kind, promise }),
     // Thrown so that nothing goes on behind it, perhaps in a callback of the app's own; home has been told already.
-    if (error instanceof CannotTravel) return;
-    if (heard.includes('uncaughtException')) return tell('uncaughtException', error, origin);
-    now({ kind: 'crash', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-    isEnding = true;
-    endThread();
+    isTold: (error) => error instanceof CannotTravel,
+    ownFault(stack) {
+      now({ kind: 'crash', stack });
+      isEnding = true;
+      endThread();
+    },
   });
-}
-
-/** With a listener Node would take all other rejections for handled as well. */
-function hearRejections(): void {
-  const { emit } = process;
-  const value = (...args: readonly unknown[]): unknown => {
-    const [event, error, promise] = args;
-    if (event !== 'unhandledRejection' || !tellRejected(promise, error)) return Reflect.apply(emit, process, args);
-    return true;
-  };
-  Object.defineProperty(process, 'emit', { value, configurable: true, writable: true });
-}
-
-/** The app's own listeners for errors that nobody caught are called at home, which has what they work with. */
-function takeListeners(event: UncaughtEvent): boolean {
-  const isHeard = process.listenerCount(event) > 0;
-  process.removeAllListeners(event);
-  return isHeard;
-}
-
-function uncaught(event: UncaughtEvent, error: unknown, origin: string): ToHome {
-  try {
-    return { kind: 'uncaught', event, error: encode(error), origin };
-  } catch {
-    return { kind: 'uncaught', event, error: encode(new Error(String(error))), origin };
-  }
 }
 
 const { exit } = process;

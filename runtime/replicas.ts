@@ -159,6 +159,8 @@ export class Replicas {
     readonly allAtOnce: boolean;
     /** Work that waits at home for room. */
     readonly waiting: () => number;
+    /** How busy home and each replica were since the last look. */
+    readonly looked: (home: number, replicas: readonly number[]) => void;
   }) {
     this.#pool = options.pool;
     this.#setup = options.setup;
@@ -175,6 +177,7 @@ export class Replicas {
           ready: () => this.#all,
           starting: () => this.#starting,
           waiting: options.waiting,
+          looked: options.looked,
           start: (count, why) => this.#startMore(count, why),
           events: options.events,
         });

@@ -1,9 +1,9 @@
 /** What ran where, and what it cost: counted while the program runs, written as JSON when it is linked, on exit and on SIGUSR2. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import type { LinkReport } from '../flx/link-report.js';
 import type { Log } from './log.js';
+import process from './node-process.cjs';
 
 export interface LoopCount {
   readonly id: string;

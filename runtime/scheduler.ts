@@ -18,7 +18,7 @@
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
+import process from './node-process.cjs';
 
 /** A loop beside home, as far as it matters here. */
 export interface Target {
@@ -149,7 +149,7 @@ export class Scheduler {
   goesAway(movable: Movable): boolean {
     if (this.#mode === 'eager') return true;
     if (movable.mode === 'trial') return this.#mayTry(movable);
-    if (movable.mode === 'away') return !this.#isEven() || isHeavy(movable) || movable.even++ % SAMPLE === 0;
+    if (movable.mode === 'away') return isHeavy(movable) || !this.#isEven() || movable.even++ % SAMPLE === 0;
     if (!this.#hasUnseenWork() || this.#now() < movable.quietUntil) return false;
     this.#begin(movable, 'trial', this.#unseenMs);
     return true;
@@ -334,7 +334,7 @@ export function computedMs(): number {
   return (user + system) / 1000;
 }
 
-function ofThisLoop(): Clock {
+export function ofThisLoop(): Clock {
   let requests = 0;
   subscribe('http.server.request.start', () => requests++);
   return {

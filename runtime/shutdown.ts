@@ -3,9 +3,9 @@
  * dies of the signal as it would have. An app that listens to the signal itself decides for itself.
  */
 import type { Server } from 'node:http';
-import process from 'node:process';
 import timers from 'node:timers';
 import { hideListener } from './hide-listener.js';
+import process from './node-process.cjs';
 
 const { clearInterval, setInterval, setTimeout } = timers;
 

@@ -17,6 +17,7 @@ import codeCache = require('./code-cache.cjs');
 import compiled = require('./compiled.cjs');
 import home = require('./home.cjs');
 import homeLoop = require('./home-loop.cjs');
+import nodeVersion = require('./node-version.cjs');
 import options = require('./options.cjs');
 import preloads = require('./preloads.cjs');
 
@@ -33,25 +34,43 @@ interface OwnPlaces {
 function run(words: readonly string[], own: OwnPlaces): Problem | null {
   const read = options.readWords(words, process.env);
   if ('kind' in read) return read;
+  const unable = read.options.placement === 'loopback' ? nodeVersion.withoutLoopback() : null;
+  if (unable !== null) return unable;
   const { kind, file } = sourceOf(path.resolve(read.entry));
   const isPlain = kind === 'entry' && isHome(read.options);
   const prepared = isPlain ? null : compiled.prepare({ kind, file }, read.options, own.compiler);
   const entry = kind === 'flx' ? entryOf(prepared) : file;
-  const emitted = kind === 'flx' || prepared?.manifest.movable ? (prepared?.emitted ?? new Map()) : new Map();
+  const emitted = kind === 'flx' ? (prepared?.emitted ?? new Map()) : textsOf(prepared, read.options);
   // Before the recorder looks at it: replicas are to have the same.
   process.argv.splice(1, process.argv.length - 1, entry, ...read.args);
-  // Texts with cuts in them ask it, also where nothing will ever leave.
-  if (emitted.size > 0) homeLoop.setLoop(homeLoop.makeLoop());
+  standBy(emitted);
   spread(prepared, read.options);
   home.launch({ emitted, ownFiles: ownFiles(own.starter) });
   return null;
 }
+
+/** With cuts in them, where something may leave at them; else the app's own run, which tools may look at and change. */
+function textsOf(prepared: Prepared | null, given: RunOptions): Prepared['emitted'] {
+  return prepared === null || whyAside(prepared, given) !== null ? new Map() : prepared.emitted;
+}
+
+/** Texts with cuts in them ask for it, also where nothing will ever leave. */
+function standBy(emitted: ReadonlyMap<string, unknown>): void {
+  if (emitted.size > 0) homeLoop.setLoop(homeLoop.makeLoop());
+}
+
+const ABORTS = /^--abort[-_]on[-_]uncaught[-_]exception$/;
 
 /** Why nothing is to be gained from other threads; null where something may be. */
 function whyAside(prepared: Prepared | null, given: RunOptions): string | null {
   if (isHome(given)) return 'it was told to stay there';
   if (prepared === null) return 'the program was not compiled';
   if (!prepared.manifest.movable) return 'nothing of it may leave; "fluxion explain" says why';
+  // It is of the texts that run, and of a thread nobody writes down what it has run.
+  if (given.placement === 'auto' && process.env.NODE_V8_COVERAGE !== undefined) return 'coverage is measured';
+  // What V8 takes for uncaught is caught further up, behind the recorder of start-up.
+  const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)];
+  if (words.some((word) => ABORTS.test(word))) return 'Node is told to abort where an error is not caught';
   const preload = preloads.foreignPreload();
   if (preload !== null) return `${preload} is loaded before the app`;
   // What a container may have stands in files, so that is looked at later.
@@ -181,11 +200,17 @@ function ownFiles(...others: readonly string[]): readonly string[] {
 
 /** Before Node runs its entry: the same as `run`, but for what Node does itself. Gives what is wrong with the environment. */
 function register(own: OwnPlaces): Problem | null {
+  const tooOld = nodeVersion.tooOld();
+  if (tooOld !== null) return tooOld;
   const read = options.readVariables(process.env);
   if ('kind' in read) return read;
+  const unable = read.placement === 'loopback' ? nodeVersion.withoutLoopback() : null;
+  if (unable !== null) return unable;
   const file = registeredEntry();
   const prepared = file === null || isHome(read) ? null : compiled.prepare({ kind: 'entry', file }, read, own.compiler);
-  if (prepared?.manifest.movable) home.replaceTexts(prepared.emitted);
+  const emitted = textsOf(prepared, read);
+  standBy(emitted);
+  if (emitted.size > 0) home.replaceTexts(emitted);
   if (file !== null) spread(prepared, read);
   // Tests are started by a program that is no app, and have their apps in them.
   else if (read.placement === 'loopback') loopBack(read);

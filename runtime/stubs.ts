@@ -2,9 +2,8 @@
  * What stands in the place of handlers and at cuts at home, and decides for each call where it runs.
  */
 
-import process from 'node:process';
 import type { LinkFluxion } from '../flx/run-manifest.js';
-import { encode } from './codec.js';
+import { encodeAll } from './codec.js';
 import { CutRefs } from './cut-refs.js';
 import type { Dispatcher } from './dispatch.js';
 import type { Envelope } from './http-bridge/messages.js';
@@ -14,6 +13,7 @@ import type { LinkedSlot } from './link/link-home.js';
 import type { Handler } from './link/routers.js';
 import type { RunId, ToReplica } from './messages.js';
 import { IncomingMessage, ServerResponse } from './node-http.js';
+import process from './node-process.cjs';
 import type { Replica } from './replicas.js';
 import type { Counts } from './report.js';
 import { computedMs, isHeavy, makeMovable, type Scheduler } from './scheduler.js';
@@ -293,7 +293,7 @@ export class Stubs {
         () => parts ?? undefined,
         (thing) => (parts !== null && isPart(parts, thing) ? run : undefined),
       );
-      const sent = { vars: encode(vars, refs, 'vars'), args: encode(args, refs, 'args') };
+      const sent = { vars: encodeAll(vars, refs, 'vars'), args: encodeAll(args, refs, 'args') };
       return {
         kind: 'run',
         run,

@@ -3,7 +3,7 @@
  * the moment at which the router takes it until the next one is taken, or until the turn is over. Nothing of it shows in a
  * stack trace.
  */
-import process from 'node:process';
+import process from './node-process.cjs';
 
 const { nextTick } = process;
 

@@ -63,6 +63,7 @@ export interface Emitted {
 
 /** What is wrong with the words of `fluxion run`. */
 export type Problem =
+  | { readonly kind: 'old-node'; readonly version: string }
   | { readonly kind: 'missing-entry' }
   | { readonly kind: 'unknown-flag'; readonly flag: string; readonly flags: readonly string[] }
   | { readonly kind: 'bad-value'; readonly flag: string; readonly message: string; readonly lift: string };

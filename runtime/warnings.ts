@@ -2,8 +2,9 @@
  * What `process.emitWarning` says in a replica is said at home, where the app's own listeners are. A deprecation is told
  * once for each process, and so it is where several loops come upon it.
  */
-import process from 'node:process';
+
 import { deprecate } from 'node:util';
+import process from './node-process.cjs';
 
 export interface WarningMessage {
   readonly kind: 'warning';
@@ -14,11 +15,15 @@ export interface WarningMessage {
   readonly detail: string | null;
 }
 
+/** Home's Node warns of these, as it is told of what was rejected. */
+const OF_HOME: ReadonlySet<string> = new Set(['UnhandledPromiseRejectionWarning', 'PromiseRejectionHandledWarning']);
+
 /** In a replica, whose own listeners know only what it knows. */
 export function sendWarnings(send: (message: WarningMessage) => void): void {
   process.removeAllListeners('warning');
   process.on('warning', (warning) => {
     const { name, message, stack = '' } = warning;
+    if (OF_HOME.has(name)) return;
     send({ kind: 'warning', name, message, stack, code: text(warning, 'code'), detail: text(warning, 'detail') });
   });
 }

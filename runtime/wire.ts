@@ -33,6 +33,7 @@ const ENVELOPE = shapeOf<Envelope>({
     req: PROPERTIES,
     res: PROPERTIES,
     args: PROPERTIES,
+    stores: PROPERTIES,
     response: RESPONSE,
     progress: 0,
     corks: 0,

@@ -4,7 +4,6 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import process from 'node:process';
 import type { LinkFluxion } from '../flx/run-manifest.js';
 import { callArgs } from './http-bridge/call-args.js';
 import { type Outcome, runAtHome } from './http-bridge/index.js';
@@ -18,6 +17,7 @@ import type { Replica } from './replicas.js';
 import type { FluxionCount } from './report.js';
 import type { Movable } from './scheduler.js';
 import type { Code } from './types.js';
+import { comesFromElsewhere, throwLater } from './uncaught.js';
 
 /** What is known of one fluxion while the program runs. */
 export interface FluxionState {
@@ -131,8 +131,10 @@ export class HandlerWork implements Work {
   settle(outcome: Outcome): void {
     if (outcome.kind === 'cannot-travel' || outcome.kind === 'lost') return;
     if (outcome.kind === 'next') goOn(this.parts, outcome);
-    else if (outcome.kind === 'rejected') this.waiting.reject(outcome.error);
-    else this.#threw(outcome.error);
+    else if (outcome.kind === 'rejected') {
+      comesFromElsewhere(outcome.error);
+      this.waiting.reject(outcome.error);
+    } else this.#threw(outcome.error);
   }
 
   result(): void {}
@@ -206,21 +208,15 @@ export class CutWork implements Work {
   }
 
   #threw(error: unknown): void {
-    if (this.waiting === null) throwLater(error);
-    else this.waiting.reject(error);
+    if (this.waiting === null) return throwLater(error);
+    comesFromElsewhere(error);
+    this.waiting.reject(error);
   }
 }
 
 /** The threads of a machine share this clock; the one that counts from their start they do not. */
 export function sharedClock(): number {
   return performance.timeOrigin + performance.now();
-}
-
-/** What nobody catches, where it would have been thrown on an empty stack. */
-export function throwLater(error: unknown): void {
-  process.nextTick(() => {
-    throw error;
-  });
 }
 
 /** `next(undefined)` is not `next()` to everybody. */

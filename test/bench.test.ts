@@ -97,12 +97,14 @@ test('ratios are taken within a round', (t) => {
     [20, 100, 50],
   ].map((rates, at) => ({
     peer: PEERS[at]!,
+    first: sample(-1, [100, 150][at]!),
     samples: rates.map((rate, round) => sample(round, rate)),
     ...{ wrong: 0, errors: 0, failure: null },
   }));
   const [, other] = summarise(counter, cells).peers;
   t.is(ratioText(other?.streams[0]?.rate.ratio), '2.00 (1.00 to 2.50)');
   t.is(other?.streams[0]?.rate.value, 50);
+  t.is(ratioText(other?.streams[0]?.firstRate?.ratio), '1.50');
 });
 
 test('each peer has an app to run', (t) => {

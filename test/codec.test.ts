@@ -2,7 +2,16 @@ import url from 'node:url';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import test from 'ava';
 import fc from 'fast-check';
-import { CannotTravel, decode, type Encoded, encode, NO_REFS, type Refs } from '../runtime/codec.js';
+import {
+  CannotTravel,
+  decode,
+  type Encoded,
+  Encoder,
+  encode,
+  encodeAll,
+  NO_REFS,
+  type Refs,
+} from '../runtime/codec.js';
 
 const { port1, port2 } = new MessageChannel();
 
@@ -47,6 +56,40 @@ test('prototypes', (t) => {
   t.true(Buffer.isBuffer(got.buffer));
   t.is(got.buffer.toString(), 'abc');
   t.false(Buffer.isBuffer(got.bytes));
+});
+
+test('of several values that are put one after the other, what is one object stays one, be it as it is or as a copy', (t) => {
+  const shared = { n: 1, bytes: Buffer.from('a') };
+  const url = new URL('http://a/b');
+  const values = [shared, { url, shared }, [shared]];
+  for (const order of [values, values.toReversed(), [values[1], values[0], values[2]]]) {
+    port1.postMessage(encodeAll(order, NO_REFS, 'vars'));
+    const { message }: { message: Encoded } = receiveMessageOnPort(port2) ?? { message: null };
+    const got = decode(message) as unknown[];
+    t.deepEqual(got, order);
+    const at = (value: unknown): never => got[order.indexOf(value as never)] as never;
+    const sent: object = at(shared);
+    t.is((at(values[1]) as { shared: object }).shared, sent);
+    t.is((at(values[2]) as object[])[0], sent);
+    t.true(Buffer.isBuffer((sent as typeof shared).bytes));
+  }
+});
+
+test('what was copied for a value that cannot travel is copied anew for the next', (t) => {
+  const bytes = Buffer.from('abc');
+  const error = new TypeError('t');
+  const encoder = new Encoder(NO_REFS);
+  const list: unknown[] = [undefined, undefined];
+  const first = { url: new URL('http://a/b'), bytes, error, fn: () => {} };
+  t.throws(() => encoder.put(list, 0, first, 'first'), { instanceOf: CannotTravel });
+  encoder.put(list, 0, { url: new URL('http://a/b'), bytes, error }, 'second');
+  encoder.put(list, 1, bytes, 'third');
+  port1.postMessage({ holder: [list], fixes: encoder.fixes } satisfies Encoded);
+  const { message }: { message: Encoded } = receiveMessageOnPort(port2) ?? { message: null };
+  const [second, third] = decode(message) as [typeof first, typeof bytes];
+  t.true(Buffer.isBuffer(third));
+  t.is(second.bytes, third);
+  t.true(second.error instanceof TypeError);
 });
 
 test('what is one object stays one object, whatever it takes to send it', (t) => {

@@ -301,6 +301,28 @@ setTimeout(started, 20);`;
   }
 });
 
+test('what Node loads when it is read for the first time is loaded where the app reads it, and is what it is everywhere', async (t) => {
+  const text = (reads: boolean): string => `
+const http = require('http');
+const isLoaded = () => process.moduleLoadList.some((name) => name.endsWith('deps/undici/undici'));
+seen.before = isLoaded();
+if (${reads}) {
+  seen.same = WebSocket === http.WebSocket;
+  seen.kind = [typeof WebSocket, WebSocket.name, WebSocket.OPEN];
+  seen.property = Object.getOwnPropertyDescriptor(globalThis, 'WebSocket').writable;
+  seen.state = new WebSocket('ws://localhost:1').readyState;
+  seen.after = isLoaded();
+}
+globalThis.later = () => [isLoaded(), typeof WebSocket, WebSocket === http.WebSocket, isLoaded()];
+setTimeout(() => started(), 20);`;
+  for (const reads of [false, true]) {
+    const run = await runStartup(t, 'app.cjs', { 'app.cjs': text(reads) }, { node: node24 });
+    assertSame(t, run);
+    t.is(run.report.replica.before, false);
+    t.deepEqual(run.report.result, [reads, 'function', true, true]);
+  }
+});
+
 test('asynchronous calls that only home makes shift nothing', async (t) => {
   const text = `
 const { randomUUID } = require('crypto');
@@ -452,12 +474,19 @@ test('a package that connects is named, and may be safe to repeat', async (t) =>
     t,
     'app.cjs',
     {
-      'app.cjs': "require('pool'); require('@scope/other'); setTimeout(() => started(), 50);",
-      'node_modules/pool/index.js': "require('net').connect(process.env.PORT, '127.0.0.1').write('pool');",
-      'node_modules/@scope/other/index.js': "require('net').connect(process.env.PORT, '127.0.0.1').write('other');",
+      'app.cjs': `
+const sockets = [require('pool'), require('@scope/other')];
+const isWritten = (socket) => socket.bytesWritten > 0 && socket.writableLength === 0;
+const look = () => (sockets.every(isWritten) ? started() : setTimeout(look, 5));
+setTimeout(look, 5);`,
+      'node_modules/pool/index.js':
+        "(module.exports = require('net').connect(process.env.PORT, '127.0.0.1')).write('pool');",
+      'node_modules/@scope/other/index.js':
+        "(module.exports = require('net').connect(process.env.PORT, '127.0.0.1')).write('other');",
     },
     { env: { PORT: service.port } },
   );
+  await service.settled();
   t.deepEqual([...service.heard].sort(), ['other', 'pool']);
   const connections = run.report.blocked.filter(({ what }) => what === 'net.connect');
   t.deepEqual(

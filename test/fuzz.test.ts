@@ -21,6 +21,7 @@ import {
 import { areBothOwned, Chains, findTimid, findUnsound } from './support/judge-placements.js';
 import { mangleText, mangleTree } from './support/mangle-program.js';
 import { stateProbes, writeProbe } from './support/state-probes.js';
+import { stateProbesOfForms } from './support/state-probes-of-forms.js';
 import type { Tree } from './support/temp-folder.js';
 
 // Each run makes the same programs; FUZZ_SEED and FUZZ_RUNS look further.
@@ -187,7 +188,7 @@ const knownProbeGaps: readonly string[] = [
 test('each way to share state by itself: who changes it and who reads it are never replicated', async (t) => {
   const compiler = boundedCompiler(t);
   const unsound: string[] = [];
-  for (const probe of stateProbes) {
+  for (const probe of [...stateProbes, ...stateProbesOfForms]) {
     const reply = await compiler.compile(
       { 'app.js': writeProbe(probe), 'data.json': '{ "list": [] }' },
       'app.js',

@@ -42,12 +42,12 @@ for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
   });
 }
 
-test('the runtime takes node:http without what an import of it would load', (t) => {
+test('the runtime takes node:http and node:process without what an import of them would load', (t) => {
   const names = readdirSync(join(root, 'runtime'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );
   const wrong = names.filter((name) =>
-    /^import (?!type ).*'node:https?'/m.test(readFileSync(join(root, 'runtime', name), 'utf8')),
+    /^import (?!type ).*'node:(https?|process)'/m.test(readFileSync(join(root, 'runtime', name), 'utf8')),
   );
   t.deepEqual(wrong, []);
 });

@@ -48,7 +48,7 @@ function* allMembers(): Generator<readonly [string, Member]> {
 // --------------------------------------------------------------------------------------------- the tables themselves
 
 const WORD =
-  /^(fresh|data|this|contents|copy|iterator|unknown|argument \d|contents \d|formed \d|copy (\d|-1)|results? \d|bound argument \d|promisified argument \d)$/;
+  /^(fresh|data|this|contents|copy|iterator|step|unknown|argument \d|contents \d|formed \d|copy (\d|-1)|results? \d|bound argument \d|promisified argument \d)$/;
 
 function refsOf(call: Call): readonly ValueRef[] {
   const params = (call.ruptures ?? []).flatMap((rupture) => [
@@ -522,7 +522,8 @@ test('what belongs to one loop says so', (t) => {
   t.true(packaged('lodash').module.members?.uniqueId?.call?.stateful);
   t.true(packaged('lodash').module.members?.once?.call?.stateful);
   t.true(packaged('socket.io').types?.Server?.members.emit?.call?.stateful);
-  t.true(core('async_hooks').types?.AsyncLocalStorage?.members.getStore?.call?.stateful);
+  t.true(core('async_hooks').types?.AsyncLocalStorage?.members.enterWith?.call?.stateful);
+  t.true(core('async_hooks').types?.AsyncLocalStorage?.members.getStore?.call?.asksContext);
   t.falsy(packaged('cors').module.call?.stateful);
   t.true(packaged('cors').module.call?.connects);
 });

@@ -318,7 +318,8 @@ test.serial('a handler that computes behind an await is found', async (t: Execut
   const ready = app.hasReplicas(1).then(() => (isReady = true));
   while (!isReady) await Promise.all(Array.from({ length: 4 }, () => app.get('/behind')));
   await ready;
-  await app.many(40, () => '/behind');
+  // Threads are started as home has no time for all that is asked, too: then some run there until it is known what takes it.
+  for (let round = 0; round < 2; round++) await app.many(40, () => '/behind');
   const report = await app.report();
   t.true(runsAway(report, 'get_behind') >= 40, JSON.stringify([report.fluxions, report.decisions, report.accept]));
 });

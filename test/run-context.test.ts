@@ -48,6 +48,73 @@ test('each request has its own context, wherever it has been', async (t) => {
   await answers({ flags: ['--placement', 'loopback'] });
 });
 
+const CHANGES = `const { AsyncLocalStorage } = require('node:async_hooks');
+  const express = require('express');
+  const storage = new AsyncLocalStorage();
+  let last = null;
+  const app = express();
+  app.use('/change', (req, res, next) => {
+    const user = { name: 'ada', tags: ['a'] };
+    const store = new Map(Object.entries({ user, first: 1, second: 2, gone: 3 }));
+    req.user = user;
+    res.on('finish', () => { last = JSON.stringify({ entries: [...store].map(([key]) => key), isSame: store.get('user') === user, user, second: store.get('second') }); });
+    storage.run(store, next);
+  });
+  app.get('/change/entries', function entries(req, res) {
+    const store = storage.getStore();
+    store.get('user').tags.push('b');
+    store.set('second', store.get('user') === req.user);
+    store.set('new', 4);
+    store.delete('gone');
+    res.end();
+  });
+  app.get('/change/order', function order(req, res) {
+    const store = storage.getStore();
+    store.delete('first');
+    store.set('first', 1);
+    store.get('user').name = 'eve';
+    res.end();
+  });
+  app.get('/change/keys', function keys(req, res) {
+    storage.getStore().set(new Date(0), 5).get('user').tags.length = 0;
+    res.end();
+  });
+  app.get('/last', (req, res) => { res.send(last); });
+  const server = app.listen(0, () => console.log('port ' + server.address().port));`;
+
+test('what a handler on another thread changes in a context is changed at home, where it stays the same Map', async (t) => {
+  const app = await ServedApp.serve(
+    t,
+    { 'app.js': CHANGES },
+    { flags: ['--placement', 'eager', '--threads', '1'], replicas: 1 },
+  );
+  const lastOf = async (path: string): Promise<unknown> => {
+    await app.request(path, {}, null);
+    return JSON.parse((await app.request('/last', {}, null)).text);
+  };
+  t.deepEqual(await lastOf('/change/entries'), {
+    entries: ['user', 'first', 'second', 'new'],
+    isSame: true,
+    user: { name: 'ada', tags: ['a', 'b'] },
+    second: true,
+  });
+  t.deepEqual(await lastOf('/change/order'), {
+    entries: ['user', 'second', 'gone', 'first'],
+    isSame: true,
+    user: { name: 'eve', tags: ['a'] },
+    second: 2,
+  });
+  t.deepEqual(await lastOf('/change/keys'), {
+    entries: ['user', 'first', 'second', 'gone', new Date(0).toISOString()],
+    isSame: true,
+    user: { name: 'ada', tags: [] },
+    second: 2,
+  });
+  const report = await app.report();
+  for (const name of ['entries', 'order', 'keys'])
+    t.true(runsAway(report, name) > 0, `${name}: ${JSON.stringify(report.fluxions)}`);
+});
+
 const DOMAINS = `const domain = require('node:domain');
   const express = require('express4');
   const app = express();

@@ -417,6 +417,19 @@ serving(
 app.get('/close', (req, res) => { res.end(); server.close(); });`,
   paths('/see', ...HEAVY, '/see', '/close'),
 );
+serving(
+  'standard streams',
+  `console.log('begins');
+app.get('/see', (req, res) => { hits++; res.json([process._getActiveHandles().flatMap(({ fd }) => (fd >= 0 && fd <= 2 ? [fd] : [])).sort(), ['stdout', 'stderr'].map((name) => process[name].eventNames().map(String).sort())]); });
+app.get('/close', (req, res) => { res.end(); server.close(); });`,
+  paths('/see', ...HEAVY, '/see', '/close'),
+);
+serving(
+  '--abort-on-uncaught-exception',
+  `app.get('/close', (req, res) => { res.end(); server.close(); });`,
+  paths(...HEAVY, '/close'),
+  { nodeWords: ['--abort-on-uncaught-exception'] },
+);
 test('a port that is taken', async (t) => {
   const { createServer } = await import('node:http');
   const other = createServer().listen(0);

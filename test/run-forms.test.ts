@@ -9,6 +9,7 @@ import { parseFlx } from '../flx/parse.js';
 import { printFlx } from '../flx/print.js';
 import { rebuildModules } from '../flx/rebuild.js';
 import { toFlxProgram } from '../flx/to-flx-program.js';
+import nodeVersion from '../runtime/node-version.cjs';
 import { programFolder } from './support/drop-in.js';
 import { findFixtures } from './support/fixture.js';
 import { cliPath } from './support/run-cli.js';
@@ -290,6 +291,23 @@ test('preloaded: an ES module, an entry without extension, an error, no file', (
   sameRegistered(t, {}, ['none.js']);
 });
 
+test("behind another preload nothing moves, and it is the app's own texts that run", (t) => {
+  // As tools do that measure coverage.
+  const changes = `const read = require.extensions['.js'];
+require.extensions['.js'] = (module, file) => {
+  const compile = module._compile;
+  if (file.endsWith('app.js')) module._compile = (text, name) => compile.call(module, text.replace('count += 1', 'count += 2'), name);
+  read(module, file);
+};`;
+  const cwd = programFolder(t, { 'app.js': APP, 'pre.cjs': changes });
+  const expected = ANSWERS.replace('/count 2', '/count 4').replace('/count 1', '/count 2');
+  for (const words of [
+    ['--import', registerPath],
+    [cliPath, 'run'],
+  ])
+    answers(t, node(t, ['--require', './pre.cjs', ...words, 'app.js', ...ASKED], { cwd }), expected);
+});
+
 test('preloaded: handlers move', (t) => {
   const cwd = programFolder(t, { 'app.js': HEAVY });
   const env = { FLUXION_REPORT: join(cwd, 'report.json'), FLUXION_PLACEMENT: 'eager' };
@@ -316,6 +334,25 @@ test('app', () => assert.strictEqual(createRequire(import.meta.url)('./lib.js').
   t.is(bad.status, 2);
   t.is(bad.stdout, '');
   t.is(bad.stderr, 'error cli/bad-value: FLUXION_THREADS: cannot be "x"; give it a number of threads, or "auto"\n');
+});
+
+test('a Node that cannot do what is asked for says so', (t) => {
+  t.is(nodeVersion.tooOld('18.20.8')?.kind, 'old-node');
+  t.is(nodeVersion.tooOld('20.18.3')?.kind, 'old-node');
+  for (const version of ['20.19.0', '21.7.3', '22.9.0', '26.10.0']) t.is(nodeVersion.tooOld(version), null, version);
+  const cwd = programFolder(t, { 'app.js': APP });
+  const unable = '--no-experimental-require-module';
+  const wanted = /^error cli\/bad-value: --placement: "loopback" takes a Node that can require ES modules/;
+  const loopback = node(t, [unable, cliPath, 'run', '--placement', 'loopback', 'app.js'], { cwd });
+  t.is(loopback.status, 2);
+  t.is(loopback.stdout, '');
+  t.regex(loopback.stderr, wanted);
+  const env = { NODE_OPTIONS: `${unable} --import ${registerPath}`, FLUXION_PLACEMENT: 'loopback' };
+  const registered = node(t, ['app.js'], { cwd, env });
+  t.is(registered.status, 2);
+  t.regex(registered.stderr, wanted);
+  const eager = node(t, [unable, cliPath, 'run', '--placement', 'eager', 'app.js', ...ASKED], { cwd });
+  t.is(eager.status, 0, eager.stderr);
 });
 
 // --- flags --------------------------------------------------------------------------------------------------------------

@@ -70,3 +70,46 @@ test.serial(
     for (const id of ['get_hits', 'get_count', 'get_kept', 'get_peek']) t.is(runsAway(report, id), 0, id);
   },
 );
+
+const SIGNED_IN = `
+const express = require('express');
+const guard = require('./vendor');
+const users = new Map([['ann', { name: 'ann', notes: [] }]]);
+const app = express();
+const touch = (user) => { user.touched = (user.touched ?? 0) + 1; };
+app.use(guard((token, done) => done(null, users.get(token))));
+app.get('/name', function name(req, res) { res.send(req.user.name.toUpperCase()); });
+app.get('/note', function note(req, res) { req.user.notes.push(1); res.json(req.user.notes.length); });
+app.get('/seen', function seen(req, res) { const { user } = req; user.seen = (user.seen ?? 0) + 1; res.json(user.seen); });
+app.get('/touch', function touched(req, res) { touch(req.user); res.json(req.user.touched); });
+const server = app.listen(0, () => { console.log('port ' + server.address().port); });
+`;
+
+/** `eval` keeps it from being read. */
+const GUARD = {
+  'vendor/index.js': "module.exports = require('guard');",
+  'vendor/node_modules/guard/index.js': `module.exports = (verify) => (req, res, next) => {
+  verify(eval('"ann"'), (error, user) => { req.user = user; next(error); });
+};
+`,
+};
+
+test.serial(
+  'what a package that is not read puts on a request may be what the app gave it: who changes it stays home',
+  async (t) => {
+    const options = { flags: ['--placement', 'eager', '--threads', '2'], replicas: 2 };
+    const app = await ServedApp.serve(t, { 'app.js': SIGNED_IN, ...GUARD }, options);
+    for (const path of ['/note', '/seen', '/touch']) {
+      const counts = (await app.many(30, () => path)).map(({ text }) => Number(text));
+      t.deepEqual(
+        counts.sort((left, right) => left - right),
+        [...counts.keys()].map((n) => n + 1),
+        path,
+      );
+    }
+    t.is((await app.get('/name')).text, 'ANN');
+    const report = await app.report();
+    t.true(runsAway(report, 'name') > 0, JSON.stringify(report.fluxions));
+    for (const id of ['note', 'seen', 'touched']) t.is(runsAway(report, id), 0, id);
+  },
+);

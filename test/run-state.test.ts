@@ -224,6 +224,47 @@ const server = app.listen(0, () => console.log('port ' + server.address().port))
   t.deepEqual([runsAway(report, 'get_late_other'), runsAway(report, 'get_user')], [1, 2]);
 });
 
+const FILES = `
+const express = require('express');
+const fs = require('fs');
+const app = express();
+const FILE = __dirname + '/notes.json';
+fs.writeFileSync(FILE, '[]');
+app.get('/add', (req, res) => {
+  const notes = JSON.parse(fs.readFileSync(FILE, 'utf8'));
+  for (let end = Date.now() + 2; Date.now() < end; );
+  notes.push(notes.length);
+  fs.writeFileSync(FILE, JSON.stringify(notes));
+  res.json(notes.length);
+});
+app.get('/late', (req, res) => {
+  const notes = JSON.parse(fs.readFileSync(FILE, 'utf8')).concat(-1);
+  res.json(notes.length);
+  for (let end = Date.now() + 20; Date.now() < end; );
+  fs.writeFileSync(FILE, JSON.stringify(notes));
+});
+app.get('/count', async (req, res) => { res.json(JSON.parse(await fs.promises.readFile(FILE, 'utf8')).length); });
+app.get('/work', (req, res) => { for (let end = Date.now() + 5; Date.now() < end; ); res.json(1); });
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+
+for (const accept of ['home', 'every']) {
+  test.serial(`what is read and written in one step is: files, connections taken by ${accept}`, async (t) => {
+    const flags = ['--placement', 'eager', '--threads', '2', '--accept', accept];
+    const app = await ServedApp.serve(t, { 'app.js': FILES }, { flags, replicas: 2 });
+    await app.many(20, () => '/work');
+    const counts = (await app.many(60, () => '/add')).map(({ text }) => Number(text)).sort((a, b) => a - b);
+    t.deepEqual(
+      counts,
+      counts.map((_, at) => at + 1),
+    );
+    for (let at = 61; at < 66; at++) {
+      t.is((await app.get('/late', { agent: false })).text, String(at));
+      t.is((await app.get('/count', { agent: false })).text, String(at), 'the answer came before the file');
+    }
+  });
+}
+
 /** One connection that stays open. */
 class Listener {
   text = '';

@@ -34,6 +34,7 @@ const MESSAGES: readonly (ToHome | ToReplica)[] = [
       },
       ...{ isComplete: true, app: ':app', progress: 'open', corks: 1, fixes: null, response },
       args: null,
+      stores: null,
       req: { names: ['url'], values: [{ deep: ['kept'] }], traps: [] },
       res: { names: [], values: [], traps: ['a', 'why'] },
     },

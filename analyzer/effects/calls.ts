@@ -73,8 +73,12 @@ export class CallEffects {
     if (summary === undefined) return true;
     for (const key of summary.effects.keys()) {
       const kind = key % kinds;
-      const { base } = this.#values.roots.get(Math.floor(key / kinds));
-      if (kind !== Effect.read && (base === 'param' || (base === 'this' && kind !== Effect.write))) return true;
+      const root = Math.floor(key / kinds);
+      const { base, deep, field } = this.#values.roots.get(root);
+      if (kind === Effect.read || (base !== 'param' && (base !== 'this' || kind === Effect.write))) continue;
+      const given = base === 'this' ? 'this' : this.#values.roots.of(root);
+      const isDeep = deep || (field !== -1 && kind !== Effect.write);
+      if (!this.#outsideEffects.described.isOwn(fn, given, isDeep)) return true;
     }
     return false;
   }
@@ -115,9 +119,15 @@ export class CallEffects {
     for (const [key, effect] of summary.effects) {
       const root = Math.floor(key / kinds);
       const { base, deep, field } = roots.get(root);
-      // What a constructor does to the object that it makes changes nothing that was there before.
-      if (isNew && base === 'this') continue;
       const kind = key % kinds;
+      // What a constructor does to the object that it makes changes nothing that was there before; what the object inherits was.
+      if (isNew && base === 'this') {
+        const isOwn = !deep && (field === -1 || kind === Effect.write);
+        if (kind === Effect.read || isOwn) continue;
+        for (const { value, op: at } of [effect, ...effect.others])
+          this.#changes.changeObjectOf(kind, value, [], at, op);
+        continue;
+      }
       // A field that is bound anew changes the object itself; a change within a field's value is elsewhere.
       const isNamed = base !== 'this' || self !== NOTHING;
       const isExact = isNamed && argument !== null && !deep && (field === -1 || kind === Effect.write);

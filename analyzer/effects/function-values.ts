@@ -62,7 +62,7 @@ export class FunctionValues {
     this.#ops = ops;
     this.#list = list;
     this.entries = entries;
-    this.roots = new RootTable(facts.valueCount + 1);
+    this.roots = new RootTable(facts.variables);
     this.#slotOf = new Int32Array(facts.valueCount + 1);
     this.#bits = new Uint8Array(facts.valueCount + 1);
     for (const fn of facts.functions) {

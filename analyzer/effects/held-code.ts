@@ -208,7 +208,10 @@ export class HeldCode {
     for (const callee of this.#origins.calleeTokens(token.site)) {
       const maker = this.#externalOf(callee);
       const number = maker === null ? undefined : this.#packages().names.get(maker.shape.package);
-      if (maker !== null && number !== undefined && this.#isCode(maker.shape)) visit({ kind: 'package', number });
+      if (maker === null || !this.#isCode(maker.shape)) continue;
+      // What makes it holds what it was given itself: `winston.format(fn)()`.
+      visit({ kind: 'held', id: callee });
+      if (number !== undefined) visit({ kind: 'package', number });
     }
     if (this.#facts.kind.get(token.site) !== Op.method) return;
     for (const from of this.#origins.tokensOf(this.#facts.a.get(token.site))) visit({ kind: 'held', id: from });

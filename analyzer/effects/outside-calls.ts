@@ -4,7 +4,7 @@
  * Reads:   models, origins, rupture points.
  * Gives:   effects on arguments and receiver; what the result is; which functions the call may run.
  */
-import type { Call } from '../../models/types.js';
+import type { Call, TypeModel } from '../../models/types.js';
 import type { Budget } from '../budget.js';
 import { type AtomId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
@@ -13,6 +13,7 @@ import { type Models, type Ref, registersNothing, type Shape } from '../models.j
 import type { Token } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import type { Changes } from './changes.js';
+import { DescribedCode } from './described-code.js';
 import type { FunctionValues } from './function-values.js';
 import { HandedFunctions } from './handed-functions.js';
 import { HeldCode } from './held-code.js';
@@ -31,6 +32,7 @@ export class OutsideEffects {
   /** By the function of which they are copies. */
   #copies: Map<FunctionId, FunctionId[]> | null = null;
   readonly heldCode: HeldCode;
+  readonly described: DescribedCode;
 
   constructor(
     facts: Facts,
@@ -48,6 +50,7 @@ export class OutsideEffects {
     this.#changes = changes;
     this.#hidden = new HiddenState(facts, origins, models);
     this.#handed = new HandedFunctions(facts, origins, ruptures, models, budget);
+    this.described = new DescribedCode(facts, origins, models);
     this.heldCode = new HeldCode(facts, origins, ruptures, models, budget);
   }
 
@@ -163,14 +166,21 @@ export class OutsideEffects {
     else
       for (const index of model.keeps ?? noTargets) {
         for (const value of chosen(args, index as number))
-          this.#keepIn(value, this.#isNamespace(receiver) ? [to] : [receiver, to]);
+          this.#keepIn(value, this.#keepsElsewhere(receiver) ? [to] : [receiver, to]);
       }
+    for (const index of model.views ?? noTargets)
+      for (const value of chosen(args, index as number)) this.#values.copy(value, to);
     for (const value of args) this.#callGiven(value, args, receiver, op);
-    if (model.stateful) this.#changes.effect(Effect.stateful, -1, op, op);
+    if (model.stateful || this.#isBeyond(op, args.length, model)) this.#changes.effect(Effect.stateful, -1, op, op);
     if (model.does?.includes('process')) this.#changes.effect(Effect.process, -1, op, op);
     if (model.returns === undefined || model.returns === 'fresh') return;
     for (const ref of this.#models.refs(model.returns))
       if (!this.#hasArgument(op, ref.without)) this.#giveRef(ref, receiver, to, args);
+  }
+
+  #isBeyond(op: OpId, count: number, { statefulBeyond }: Call): boolean {
+    if (statefulBeyond === undefined) return false;
+    return count > statefulBeyond || this.#facts.callSpread.get(this.#facts.d.get(op)) >= 0;
   }
 
   /** `Object.assign(target, source)`: what the source holds is then held by the target. */
@@ -208,6 +218,22 @@ export class OutsideEffects {
       tokens.every((id) => {
         const token = this.#origins.tokens.get(id);
         return token.kind === 'external' && token.site === -1;
+      })
+    );
+  }
+
+  #keepsElsewhere(receiver: ValueId): boolean {
+    return this.#isNamespace(receiver) || this.#isContext(receiver);
+  }
+
+  /** What it keeps hangs on requests. */
+  #isContext(receiver: ValueId): boolean {
+    const tokens = this.#origins.tokensOf(receiver);
+    return (
+      tokens.length > 0 &&
+      tokens.every((id) => {
+        const token = this.#origins.tokens.get(id);
+        return token.kind === 'external' && this.#models.typeThat(token.shape, keepsForRequest) !== null;
       })
     );
   }
@@ -267,9 +293,14 @@ export class OutsideEffects {
         for (const arg of args) this.#values.addSelf(to, this.#values.contentsOf(arg));
         return;
       case 'contents':
-        return this.#values.addSelf(to, this.#values.contentsOf(receiver));
+        // Of what hangs on a request no variable has to answer: it has no root but itself.
+        return this.#values.addSelf(
+          to,
+          this.#isContext(receiver) ? [this.#values.roots.variable(to)] : this.#values.contentsOf(receiver),
+        );
       case 'copy':
       case 'iterator':
+      case 'step':
         return this.#values.addInner(to, this.#values.contentsOf(receiver));
       case 'contentsOf':
         return this.#values.addSelf(to, this.#values.contentsOf(args[ref.index] ?? NOTHING));
@@ -329,3 +360,5 @@ const noTargets: readonly ('this' | number)[] = [];
 function chosen(args: readonly ValueId[], index: number): readonly ValueId[] {
   return index < 0 ? args : args.slice(index, index + 1);
 }
+
+const keepsForRequest = (type: TypeModel): boolean => type.keepsForRequest === true;

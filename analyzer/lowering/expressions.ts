@@ -4,14 +4,26 @@
  */
 import type * as es from 'estree';
 import { FunctionFlag, NOTHING, Op, Opaque, type ValueId } from '../facts.js';
+import { lowerCreatedClass } from './class-helper.js';
 import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerDecorated } from './decorated.js';
+import { defineAccessors } from './defined.js';
 import { lowerClass, lowerFunction } from './functions.js';
 import { behindTest } from './guards.js';
 import { lowerInterop } from './interop.js';
 import { lowerImportCall, lowerRequire } from './modules.js';
-import { assignMember, bindPattern, globalNamed, keyName, noteKey, patternName, propertyName } from './patterns.js';
+import {
+  assignMember,
+  bindPattern,
+  globalNamed,
+  keyName,
+  noteKey,
+  type Place,
+  patternName,
+  propertyName,
+  storeMember,
+} from './patterns.js';
 
 export function lowerExpression(context: LoweringContext, node: es.Node, name = ''): ValueId {
   switch (node.type) {
@@ -102,11 +114,34 @@ function lowerMember(context: LoweringContext, node: es.MemberExpression): Value
     return global;
   }
   if (isCallee(context, node)) return context.state.fact.self;
+  return loadMember(context, node, lowerPlace(context, node));
+}
+
+/** What stands to the left is evaluated once, also where it is read and written: `find(() => item).count += 1`. */
+function lowerPlace(context: LoweringContext, node: es.MemberExpression): Place {
   const base = lowerExpression(context, node.object);
-  const name = propertyName(context, node);
+  return { base, name: propertyName(context, node) };
+}
+
+function loadMember(context: LoweringContext, node: es.MemberExpression, { base, name }: Place): ValueId {
   const loaded = context.load(base, name, offset(node));
   if (base !== NOTHING && name === null) noteKey(context, node);
   return loaded;
+}
+
+/** Reads what is to be changed, and gives what changes it. */
+function lowerTarget(
+  context: LoweringContext,
+  target: es.Pattern,
+): { before: ValueId; write: (value: ValueId) => void } {
+  const isPlace = target.type === 'MemberExpression' && target.object.type !== 'Super';
+  if (!isPlace || globalNamed(context, target) !== null) {
+    const before = lowerExpression(context, target);
+    return { before, write: (value) => bindPattern(context, target, value, 'assign') };
+  }
+  const place = lowerPlace(context, target);
+  const before = loadMember(context, target, place);
+  return { before, write: (value) => storeMember(context, target, place, value) };
 }
 
 function lowerThis({ state: { fact }, statics }: LoweringContext): ValueId {
@@ -140,6 +175,8 @@ function lowerCall(context: LoweringContext, node: es.SimpleCallExpression): Val
   if (imported !== null) return imported;
   const decorated = lowerDecorated(context, node);
   if (decorated !== null) return decorated;
+  const created = lowerCreatedClass(context, node);
+  if (created !== null) return created;
   const target = unwrapChain(callee);
   if (target.type === 'MemberExpression' && target.object.type !== 'Super')
     return lowerMethodCall(context, node, target);
@@ -166,6 +203,7 @@ function lowerMethodCall(
   const result = context.facts.newValue();
   context.op(Op.method, base, result, name === null ? 0 : context.facts.atom(name), call, offset(node));
   if (name === null) noteKey(context, callee);
+  defineAccessors(context, callee, node.arguments, base, call);
   return result;
 }
 
@@ -253,7 +291,7 @@ function lowerAssignment(context: LoweringContext, node: es.AssignmentExpression
 
 function lowerCompoundAssignment(context: LoweringContext, node: es.AssignmentExpression, left: es.Pattern): ValueId {
   const logical = node.operator === '||=' || node.operator === '&&=' || node.operator === '??=';
-  const before = lowerExpression(context, left);
+  const { before, write } = lowerTarget(context, left);
   let value = NOTHING;
   const right = (): void => {
     value = lowerExpression(context, node.right, patternName(left) || memberName(left));
@@ -261,7 +299,7 @@ function lowerCompoundAssignment(context: LoweringContext, node: es.AssignmentEx
   if (logical) context.aside(right);
   else right();
   if (!logical) value = NOTHING;
-  bindPattern(context, left, value, 'assign');
+  write(value);
   if (!logical) return NOTHING;
   const result = context.facts.newValue();
   context.copy(before, result, offset(node));
@@ -369,8 +407,7 @@ function lowerUnary(context: LoweringContext, node: es.UnaryExpression): ValueId
 }
 
 function lowerUpdate(context: LoweringContext, node: es.UpdateExpression): ValueId {
-  lowerExpression(context, node.argument);
-  bindPattern(context, node.argument as es.Pattern, NOTHING, 'assign');
+  lowerTarget(context, node.argument as es.Pattern).write(NOTHING);
   return NOTHING;
 }
 

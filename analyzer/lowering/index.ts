@@ -4,7 +4,7 @@
  */
 import { bindNames } from '../../syntax/bind-names.js';
 import type { Facts, ModuleFact, ValueId } from '../facts.js';
-import { IntList } from '../int-list.js';
+import { type IntList, IntRange } from '../int-list.js';
 import type { Parsed } from '../parse.js';
 import { type DynamicLoad, type ExportAll, type LoadRequest, LoweringContext, type ShownExport } from './context.js';
 import { lowerBody } from './statements.js';
@@ -68,7 +68,7 @@ export function lowerModule(
     top: top.id,
     module: context.moduleValue,
     exports: context.exportsValue,
-    lineStarts: lineStartsOf(source.text),
+    lineStarts: lineStartsOf(source.text, facts.lineStarts),
     codeStart: codeStart(source.text, tree.body as unknown as readonly { directive?: string; end: number }[]),
   };
   facts.modules.push(fact);
@@ -93,11 +93,10 @@ function exposeExports(context: LoweringContext): void {
   context.store(context.moduleValue, 'exports', context.exportsValue, true, 0);
 }
 
-function lineStartsOf(text: string): IntList {
-  const starts = new IntList(64);
-  starts.push(0);
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return starts;
+function lineStartsOf(text: string, all: IntList): IntRange {
+  const first = all.push(0);
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) all.push(at + 1);
+  return new IntRange(all, first);
 }
 
 function codeStart(text: string, body: readonly { directive?: string; end: number }[]): number {

@@ -56,10 +56,24 @@ export function assignMember(context: LoweringContext, node: es.MemberExpression
     return;
   }
   const base = lowerExpression(context, node.object);
-  const property = propertyName(context, node);
+  storeMember(context, node, { base, name: propertyName(context, node) }, value);
+}
+
+/** Where a property is: of what, and under which name, null where it is computed. */
+export interface Place {
+  readonly base: ValueId;
+  readonly name: string | null;
+}
+
+export function storeMember(
+  context: LoweringContext,
+  node: es.MemberExpression,
+  { base, name }: Place,
+  value: ValueId,
+): void {
   if (isModuleExports(context, node)) context.assignsModuleExports = true;
-  context.store(base, property, value, false, offset(node));
-  if (base !== NOTHING && property === null) noteKey(context, node);
+  context.store(base, name, value, false, offset(node));
+  if (base !== NOTHING && name === null) noteKey(context, node);
 }
 
 /** Behind the op of a member expression whose property is not known. */

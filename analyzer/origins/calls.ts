@@ -354,7 +354,7 @@ export class Calls {
     if (rupture.params === undefined && rupture.label !== undefined) this.#passEmitted(fn, use.call);
     if (isErrorHandler) this.#flow.edge(this.#facts.thrown, fn.params[0] ?? NOTHING);
     if (token.kind === 'bound') this.#flow.edge(token.receiver, fn.receiver);
-    else if ((fn.flags & FunctionFlag.arrow) === 0) this.#flow.edge(receiverOf(use), fn.receiver);
+    else if ((fn.flags & FunctionFlag.arrow) === 0) this.#flow.edge(this.#receiverOf(use), fn.receiver);
     if (rupture.kind === 'sync' && rupture.runBy === undefined && op >= 0) this.#found.addInPlace(op, fnId);
     // `list.forEach(fn, thisArg)`
     const after = use.use.argument + 1;
@@ -384,6 +384,15 @@ export class Calls {
     const isKnown = token.kind !== 'unknown' && (token.kind !== 'external' || !this.#models.isUnknown(token.shape));
     if (isKnown || rupture.request !== true) return;
     for (const value of this.#given(use, rupture.params ?? [])) this.#flow.use(value, { kind: 'escape' });
+  }
+
+  #receiverOf(use: Extract<Use, { kind: 'callback' }>): ValueId {
+    const { rupture, argument } = use.use;
+    const { thisIs, thisIsReceiver, thisIsResult, within } = rupture;
+    if (thisIsReceiver === true) return use.call.receiver;
+    if (thisIsResult === true) return use.call.to;
+    if (thisIs !== undefined) return this.#given(use, listOf(thisIs))[0] ?? NOTHING;
+    return within === undefined ? NOTHING : (use.call.args[argument] ?? NOTHING);
   }
 
   /** The same to each function that the callback can be. */
@@ -435,9 +444,11 @@ export class Calls {
   }
 }
 
-function receiverOf({ use, call }: Extract<Use, { kind: 'callback' }>): ValueId {
-  const { thisIsReceiver, thisIsResult, within } = use.rupture;
-  if (thisIsReceiver === true) return call.receiver;
-  if (thisIsResult === true) return call.to;
-  return within === undefined ? NOTHING : (call.args[use.argument] ?? NOTHING);
+const lists = new Map<ValueRef, readonly [ValueRef]>();
+
+/** The same list for the same text, as lists are what is remembered of parameters. */
+function listOf(ref: ValueRef): readonly [ValueRef] {
+  let list = lists.get(ref);
+  if (list === undefined) lists.set(ref, (list = [ref]));
+  return list;
 }

@@ -69,6 +69,8 @@ export class GivenValues {
         return this.#container(view.receiver, to, view);
       case 'iterator':
         return this.#container(view.receiver, to, view, false, 'Iterator');
+      case 'step':
+        return this.#giveStep(to, view);
       case 'argument':
         return this.#flow.edge(view.args[ref.index] ?? NOTHING, to);
       case 'contentsOf':
@@ -123,6 +125,13 @@ export class GivenValues {
         return;
       }
     }
+  }
+
+  #giveStep(to: ValueId, { op, receiver }: CallView): void {
+    const step = this.#flow.madeAt(op, 'Object');
+    const value = this.#flow.property(step, this.#facts.atom('value'));
+    this.#flow.use(receiver, { kind: 'load', atom: ANY_PROPERTY, to: value, receiver: NOTHING, op });
+    this.#flow.add(to, step);
   }
 
   #giveType(name: string, to: ValueId, view: CallView): void {
@@ -226,11 +235,20 @@ export class GivenValues {
         }
       }
     }
+    if (call.hangsOnRequests !== undefined) this.#hangOnRequests(call.hangsOnRequests, view);
     // Object.assign and its like: what is kept are properties, under their names.
     if (copiesProperties(call)) {
       for (const arg of view.args.slice(1))
         this.#flow.use(arg, { kind: 'copyProperties', to: view.args[0] ?? NOTHING });
     }
+  }
+
+  #hangOnRequests(names: NonNullable<Call['hangsOnRequests']>, view: CallView): void {
+    const request = this.#models.type('express.Request');
+    if (request === null) return;
+    const id = this.#tokens.external(request, everyRequest);
+    for (const [name, index] of Object.entries(names))
+      this.#properties.store(id, this.#facts.atom(name), view.args[index] ?? NOTHING);
   }
 
   /** `Readable.from(list)`: a value of a type that a package has. */

@@ -98,6 +98,7 @@ export class OutsideCalls {
     if (mayCall && !shape.isOfNode) for (const arg of view.args) this.#flow.lay(arg, lendAll);
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view, shape);
+    for (const put of call.puts ?? []) this.#properties.put(put, view);
   }
 
   /** From now on something inherits from something else. */

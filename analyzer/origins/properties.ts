@@ -4,6 +4,7 @@
  * Reads:   facts, models.
  * Gives:   to `TokenFlow`: copies between values and properties of what they hold.
  */
+import type { Put, Rupture, TypeModel, ValueRef } from '../../models/types.js';
 import { isCalledByLanguage } from '../called-by-language.js';
 import {
   ANY_PROPERTY,
@@ -21,7 +22,7 @@ import { everyRequest, type Token, type TokenId, type TokenTable, UNKNOWN } from
 import type { Found } from './found.js';
 import type { LiveField, LiveFields } from './live-fields.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
-import { type Load, lendWithin, startAll, type Use } from './uses.js';
+import { type CallView, type Load, lendWithin, startAll, type Use } from './uses.js';
 
 /** A load of what is unknown, unless the program has put it there. */
 interface Borrowed {
@@ -32,6 +33,19 @@ interface Borrowed {
   readonly stored: ValueId;
   readonly use: Load;
 }
+
+const keepsForRequest = (type: TypeModel): boolean => type.keepsForRequest === true;
+
+/** No program has such a name for a property. */
+export function contextName(site: number): string {
+  return `${CONTEXT} ${site}`;
+}
+
+export function isContextName(name: string): boolean {
+  return name.startsWith(CONTEXT);
+}
+
+const CONTEXT = '@@context';
 
 /** Where each of some thousand classes extends the one before, most of the work is to go up. */
 const workForStepUp = 8;
@@ -50,8 +64,12 @@ export class Properties {
   readonly #inherited: { readonly id: TokenId; readonly use: Load }[] = [];
   /** What the program lends to all values of a type, by name. */
   readonly #lent = new Map<string, ValueId>();
+  /** Those that middleware puts there: code that nobody has read may put something else in their place. */
+  readonly #put = new Set<ValueId>();
   readonly #borrowed: Borrowed[] = [];
   readonly #stored = new Map<string, ValueId>();
+  /** Calls by packages of what is put on their objects. */
+  readonly #callings = new Map<readonly ValueRef[], Use>();
   readonly #shadows = new Map<string, Load>();
   readonly #iterations = new Map<string, Load>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
@@ -60,6 +78,8 @@ export class Properties {
   readonly #lentBy = new Set<string>();
   /** What code has that nobody has read, as `#reachedBy` names it. */
   readonly #exposed = new Set<string>();
+  /** Names under which packages that are loaded put on requests what they have from the program. */
+  readonly #given = new Set<string>();
   readonly #proto: AtomId;
   /** Names of properties that the language calls by itself, where the program has such properties. */
   readonly #implicit = new Set<AtomId>();
@@ -82,6 +102,19 @@ export class Properties {
       if (kinds.get(op) !== Op.store || b.get(op) === NOTHING) continue;
       if (isCalledByLanguage(this.#facts.atomName(c.get(op)))) this.#implicit.add(c.get(op));
     }
+  }
+
+  /** `passport` is loaded: what hangs on a request as `user` may be what the program has told it. */
+  noteLoaded(names: Iterable<string>): void {
+    for (const name of names) for (const put of this.#models.putsGiven(name)) this.#given.add(put);
+  }
+
+  /** Code that nobody has read is given requests or responses. */
+  get areRequestsExposed(): boolean {
+    return [...this.#escapedTokens].some((id) => {
+      const token = this.#tokens.get(id);
+      return token.kind === 'external' && this.#isOfExchange(token.shape);
+    });
   }
 
   load(id: TokenId, use: Load): void {
@@ -126,6 +159,8 @@ export class Properties {
 
   /** What it inherits may be meant as well: `instance[key](req, res)`. */
   #loadAny(id: TokenId, token: Token, use: Load): void {
+    const onRequest = this.#keptIn(id);
+    if (onRequest !== null) return this.#flow.edge(onRequest, use.to);
     this.#flow.edge(this.#flow.allProperties(id), use.to);
     if (token.kind === 'object' && token.proto !== NOTHING) this.#flow.lay(token.proto, use);
     const superclass = token.kind === 'function' ? this.#facts.classes.get(token.fn)?.superclass : undefined;
@@ -278,6 +313,20 @@ export class Properties {
     return lent;
   }
 
+  /** What middleware that this call makes puts on each request: one value for all, which holds what the call was given. The middleware has it too. */
+  put({ on, name, is }: Put, { op, args, to }: CallView): void {
+    const shape = this.#models.type(is);
+    if (shape === null) return;
+    const place = this.#lentTo(on, this.#facts.atom(name));
+    this.#put.add(place);
+    const made = this.#facts.newValue();
+    this.#flow.addShape(made, shape, op);
+    this.#flow.edge(made, place);
+    if (to !== NOTHING) this.#flow.use(to, { kind: 'keep', from: made });
+    const token = this.#tokens.external(shape, op);
+    for (const arg of args) this.keep(token, arg);
+  }
+
   /** What no model lists, and the program may have put there, or elsewhere for such values. */
   #borrow(id: TokenId, shape: Shape, site: number, use: Load): boolean {
     const { typeName } = shape;
@@ -315,6 +364,7 @@ export class Properties {
   /** Nobody but the program can have put it there. A request leads to the apps that the program makes. */
   #isStored({ id, shape, site, stored, use }: Borrowed): boolean {
     if (stored === NOTHING || this.#exposed.has(this.#reachedBy(shape))) return false;
+    if (site === everyRequest && this.#given.has(this.#facts.atomName(use.atom))) return false;
     if (this.#flow.held.size(stored) > 0 || this.#flow.held.size(this.#flow.property(id, use.atom)) > 0) return true;
     if (site !== everyRequest || this.#models.oneOf(shape) === null) return false;
     return this.#tokens
@@ -324,8 +374,12 @@ export class Properties {
 
   /** Whoever has such a value has all of this. */
   #reachedBy(shape: Shape): string {
-    const isOfExchange = this.#models.typeThat(shape, ({ perRequest }) => perRequest === true) !== null;
-    return this.#models.oneOf(shape) ?? (isOfExchange || shape.type === null ? 'exchange' : (shape.typeName ?? ''));
+    const isOfExchange = shape.type === null || this.#isOfExchange(shape);
+    return this.#models.oneOf(shape) ?? (isOfExchange ? 'exchange' : (shape.typeName ?? ''));
+  }
+
+  #isOfExchange(shape: Shape): boolean {
+    return this.#models.typeThat(shape, ({ perRequest }) => perRequest === true) !== null;
   }
 
   #loadFromShape(shape: Shape, site: number, name: string, use: Load): void {
@@ -373,8 +427,26 @@ export class Properties {
     else this.#storeInField(id, atom, from, field);
     const lends = token.kind === 'external' ? token.shape.member?.lends : undefined;
     if (lends !== undefined && atom !== ANY_PROPERTY) this.#flow.edge(from, this.#lentTo(lends, atom));
-    if (token.kind === 'external' && token.shape.member?.isKept === true) this.#keepInHolder(token, from);
+    if (token.kind === 'external') this.#storeInMember(token, from);
     if (this.#implicit.has(atom)) this.#flow.use(from, { kind: 'receive', receiver: this.#flow.holding(id) });
+  }
+
+  #storeInMember(token: Extract<Token, { kind: 'external' }>, from: ValueId): void {
+    const { isKept, calledWith } = token.shape.member ?? {};
+    if (isKept === true || calledWith !== undefined) this.#keepInHolder(token, from);
+    if (calledWith !== undefined) this.#flow.lay(from, this.#calling(calledWith));
+  }
+
+  /** Who calls what is put there, and with what: no call of the program says so. */
+  #calling(params: readonly ValueRef[]): Use {
+    let use = this.#callings.get(params);
+    if (use === undefined) {
+      const rupture: Rupture = { kind: 'start', callback: 'functions', params };
+      const call = { op: -1, to: NOTHING, receiver: NOTHING, args: [], spread: -1, isNew: false, promisified: false };
+      use = { kind: 'callback', use: { op: -1, rupture, value: NOTHING, argument: 0 }, call };
+      this.#callings.set(params, use);
+    }
+    return use;
   }
 
   #keepInHolder({ shape, site }: Extract<Token, { kind: 'external' }>, from: ValueId): void {
@@ -403,7 +475,20 @@ export class Properties {
 
   /** `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`. */
   keep(id: TokenId, from: ValueId): void {
-    if (!this.#isSharedNamespace(id)) this.store(id, this.#placeFor(id), from);
+    if (this.#isSharedNamespace(id)) return;
+    const onRequest = this.#keptIn(id);
+    if (onRequest === null) this.store(id, this.#placeFor(id), from);
+    else this.#flow.edge(from, onRequest);
+  }
+
+  /** `storage.run(store, next)` puts the store on each request, as `req.store = store` would; null for what keeps things itself. */
+  #keptIn(id: TokenId): ValueId | null {
+    const token = this.#tokens.get(id);
+    if (token.kind !== 'external' || token.shape.typeName === null) return null;
+    if (this.#models.typeThat(token.shape, keepsForRequest) === null) return null;
+    const request = this.#models.type('http.IncomingMessage');
+    if (request === null) return null;
+    return this.#flow.property(this.#tokens.external(request, everyRequest), this.#facts.atom(contextName(token.site)));
   }
 
   /** Where an object keeps what it is given: a list under no name; anything else out of reach of its names. */
@@ -440,7 +525,12 @@ export class Properties {
     let found = false;
     for (const borrowed of this.#borrowed.splice(0)) {
       const { shape, site, lent, use } = borrowed;
-      if (lent !== NOTHING && this.#flow.held.size(lent) > 0) continue;
+      const isLent = lent !== NOTHING && this.#flow.held.size(lent) > 0;
+      if (isLent && !(this.#put.has(lent) && this.#exposed.has(this.#reachedBy(shape)))) {
+        // Who else has it may show later.
+        if (this.#put.has(lent)) this.#borrowed.push(borrowed);
+        continue;
+      }
       // Who else has it may show later.
       if (this.#isStored(borrowed)) this.#borrowed.push(borrowed);
       else {

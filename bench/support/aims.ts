@@ -50,17 +50,15 @@ export function judgeAims(all: readonly WorkloadSummary[]): readonly Judged[] {
   const rights = all.flatMap(({ workload, peers }) => {
     const own = peers.find(({ peer }) => peer.name === 'fluxion');
     if (own === undefined || workload.streams.length === 0) return [];
-    const bad = own.wrong + own.errors;
-    return [
-      {
-        what: `${workload.title}: right answers`,
-        aim: 'all',
-        measured: bad === 0 ? 'all' : `${bad} not`,
-        isMet: bad === 0,
-      },
-    ];
+    return [{ what: `${workload.title}: right answers`, aim: 'all', ...judgeAnswers(own) }];
   });
   return [...judged, ...rights];
+}
+
+function judgeAnswers({ wrong, errors, failure, streams }: Summary): Pick<Judged, 'measured' | 'isMet'> {
+  if (failure !== null || streams.length === 0) return { measured: 'did not last', isMet: false };
+  const bad = wrong + errors;
+  return { measured: bad === 0 ? 'all' : `${bad} not`, isMet: bad === 0 };
 }
 
 function judge(aim: Aim, all: readonly WorkloadSummary[]): Judged | null {

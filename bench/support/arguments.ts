@@ -1,4 +1,5 @@
 /** Reads: the words behind `npm run bench`. Gives: what to measure and how; or what is wrong with them. */
+import { resolve } from 'node:path';
 import { WORKLOADS } from '../workloads.js';
 import { PEERS, type Peer } from './peers.js';
 import type { Workload } from './workload.js';
@@ -29,6 +30,9 @@ export const HELP = `npm run bench [-- flags]
   --out folder       writes results.md and results.svg there; without it they go to bench/, if nothing else is given
 `;
 
+/** Engines take seconds to compile what a server runs, those of several processes or threads longer than that of one. */
+const WARM_MS = 5000;
+
 type Read = BenchOptions | { readonly wrong: string };
 
 export function readArguments(words: readonly string[], ownFolder: string): Read {
@@ -48,6 +52,7 @@ export function readArguments(words: readonly string[], ownFolder: string): Read
   const rounds = Number(flags.get('--rounds') ?? (isQuick ? 2 : 3));
   const seconds = Number(flags.get('--seconds') ?? (isQuick ? 1 : 3));
   if (!(rounds >= 1) || !(seconds > 0)) return { wrong: '--rounds and --seconds take numbers' };
+  const node = flags.get('--node');
   const isWhole = !['--quick', '--only', '--peers', '--rounds', '--seconds', '--node'].some((flag) => flags.has(flag));
   return {
     workloads,
@@ -55,9 +60,9 @@ export function readArguments(words: readonly string[], ownFolder: string): Read
     rounds,
     starts: Math.max(rounds, isQuick ? 3 : 7),
     turnMs: seconds * 1000,
-    warmMs: Math.min(1500, seconds * 1000),
-    budgetMs: (isQuick ? 2.6 : 13.5) * 60_000,
-    node: flags.get('--node') ?? null,
+    warmMs: Math.min(WARM_MS, seconds * 1000 * 2),
+    budgetMs: (isQuick ? 2.6 : 15) * 60_000,
+    node: node === undefined ? null : resolve(node),
     out: flags.get('--out') ?? (isWhole ? ownFolder : null),
   };
 }

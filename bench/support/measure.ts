@@ -24,8 +24,10 @@ export interface Sample {
 
 export interface Cell {
   readonly peer: Peer;
+  /** From the first request on, when neither the engine nor the peer knows the app; it is in no round. Null for starts. */
+  readonly first: Sample | null;
   readonly samples: readonly Sample[];
-  /** Answers to what was sent before anything was measured count as well. */
+  /** Answers in `first` count as well. */
   readonly wrong: number;
   readonly errors: number;
   /** Why there is nothing more: it did not start, or did not last. */
@@ -35,6 +37,7 @@ export interface Cell {
 export interface Plan {
   readonly rounds: number;
   readonly turnMs: number;
+  /** Of the load before the rounds, which all peers get alike. */
   readonly warmMs: number;
   /** `performance.now()` at which no further round is begun. */
   readonly until: number;
@@ -44,6 +47,7 @@ export interface Plan {
 interface Running {
   readonly peer: Peer;
   server: Server | null;
+  first: Sample | null;
   readonly samples: Sample[];
   wrong: number;
   errors: number;
@@ -65,9 +69,12 @@ export async function measureLoad(
       const running = await start(workload, peer, around);
       if (running !== null) all.push(running);
     }
-    for (const each of all) await turn(workload, each, load, plan.warmMs, null);
+    for (const each of all) each.first = await turn(workload, each, load, plan.warmMs, BEFORE_ROUNDS);
     for (let round = 0; round < plan.rounds && (round === 0 || performance.now() < plan.until); round++) {
-      for (const each of inTurn(all, round)) await turn(workload, each, load, plan.turnMs, round);
+      for (const each of inTurn(all, round)) {
+        const sample = await turn(workload, each, load, plan.turnMs, round);
+        if (sample !== null) each.samples.push(sample);
+      }
       plan.say(`${workload.name}: round ${round + 1} of ${plan.rounds}`);
     }
   } finally {
@@ -75,6 +82,8 @@ export async function measureLoad(
   }
   return all.map(cellOf);
 }
+
+const BEFORE_ROUNDS = -1;
 
 /** Who goes first takes turns. */
 function inTurn<T>(all: readonly T[], round: number): readonly T[] {
@@ -86,7 +95,7 @@ async function start(workload: Workload, peer: Peer, around: Around): Promise<Ru
   const port = await freePort();
   const command = peer.command(workload, { ...around, port });
   if (command === null) return null;
-  const running: Running = { peer, server: null, samples: [], wrong: 0, errors: 0, failure: null };
+  const running: Running = { peer, server: null, first: null, samples: [], wrong: 0, errors: 0, failure: null };
   try {
     running.server = (await Server.start(command, port, workload.first)).server;
   } catch (error) {
@@ -100,10 +109,10 @@ async function turn(
   running: Running,
   load: LoadProcess,
   ms: number,
-  round: number | null,
-): Promise<void> {
+  round: number,
+): Promise<Sample | null> {
   const { server } = running;
-  if (server === null || running.failure !== null) return;
+  if (server === null || running.failure !== null) return null;
   const before = server.usage();
   const { streams, ownLoad } = await load.run({ workload: workload.name, port: server.port, ms });
   const after = server.usage();
@@ -112,17 +121,16 @@ async function turn(
     running.errors += errors;
   }
   if (server.isOver) running.failure = `it ended: ${server.said}`;
-  if (round === null) return;
   const answers = streams.reduce((sum, each) => sum + each.answers, 0);
   const isKnown = before !== null && after !== null && answers > 0;
-  running.samples.push({
+  return {
     round,
     streams,
     ownLoad,
     cpuMsPerAnswer: isKnown ? (after.cpuMs - before.cpuMs) / answers : null,
     memoryMb: after?.memoryMb ?? null,
     startMs: null,
-  });
+  };
 }
 
 const FIRST_START_MS = 1_000;
@@ -137,7 +145,15 @@ export async function measureStarts(
   const all = new Map<Peer, Running>();
   for (let round = -1; round < plan.rounds && (round < 1 || performance.now() < plan.until); round++) {
     for (const peer of inTurn(peers, Math.max(0, round))) {
-      const known = all.get(peer) ?? { peer, server: null, samples: [], wrong: 0, errors: 0, failure: null };
+      const known = all.get(peer) ?? {
+        peer,
+        server: null,
+        first: null,
+        samples: [],
+        wrong: 0,
+        errors: 0,
+        failure: null,
+      };
       if (known.failure === null && (await startOnce(workload, known, around, round))) all.set(peer, known);
     }
     if (round >= 0) plan.say(`${workload.name}: round ${round + 1} of ${plan.rounds}`);
@@ -163,6 +179,6 @@ async function startOnce(workload: Workload, running: Running, around: Around, r
   return true;
 }
 
-function cellOf({ peer, samples, wrong, errors, failure }: Running): Cell {
-  return { peer, samples, wrong, errors, failure };
+function cellOf({ peer, first, samples, wrong, errors, failure }: Running): Cell {
+  return { peer, first, samples, wrong, errors, failure };
 }

@@ -23,6 +23,8 @@ export interface Relative {
 export interface StreamSummary {
   readonly name: string;
   readonly rate: Relative;
+  /** The same before the rounds, when everything was new. */
+  readonly firstRate: Relative | null;
   readonly p50: Relative;
   readonly p99: Relative;
 }
@@ -49,19 +51,21 @@ export interface WorkloadSummary {
 type Measure = (sample: Sample) => number | null;
 
 export function summarise(workload: Workload, cells: readonly Cell[]): WorkloadSummary {
-  const base = cells[0]?.samples ?? [];
   const rounds = Math.max(0, ...cells.map(({ samples }) => samples.length));
-  return { workload, rounds, peers: cells.map((cell) => summariseCell(workload, cell, base)) };
+  return { workload, rounds, peers: cells.map((cell) => summariseCell(workload, cell, cells[0] ?? cell)) };
 }
 
-function summariseCell(workload: Workload, cell: Cell, base: readonly Sample[]): Summary {
+function summariseCell(workload: Workload, cell: Cell, base: Cell): Summary {
   const { peer, samples, wrong, errors, failure } = cell;
-  const relative = (measure: Measure): Relative | null => relativeOf(samples, base, measure);
+  const relative = (measure: Measure): Relative | null => relativeOf(samples, base.samples, measure);
   const streams = workload.streams.flatMap(({ name }) => {
-    const of = (pick: 'perSecond' | 'p50' | 'p99'): Relative | null =>
-      relative(({ streams: all }) => all.find((each) => each.name === name)?.[pick] ?? null);
-    const [rate, p50, p99] = [of('perSecond'), of('p50'), of('p99')];
-    return rate === null || p50 === null || p99 === null ? [] : [{ name, rate, p50, p99 }];
+    const of =
+      (pick: 'perSecond' | 'p50' | 'p99'): Measure =>
+      ({ streams: all }) =>
+        all.find((each) => each.name === name)?.[pick] ?? null;
+    const [rate, p50, p99] = [relative(of('perSecond')), relative(of('p50')), relative(of('p99'))];
+    const firstRate = relativeOf(listOf(cell.first), listOf(base.first), of('perSecond'));
+    return rate === null || p50 === null || p99 === null ? [] : [{ name, rate, firstRate, p50, p99 }];
   });
   return {
     peer,
@@ -86,6 +90,10 @@ function relativeOf(samples: readonly Sample[], base: readonly Sample[], measure
     return one === undefined || two === undefined || two === 0 ? [] : [one / two];
   });
   return { value: median(values), ratio: ratios.length === 0 ? null : spreadOf(ratios) };
+}
+
+function listOf(sample: Sample | null): readonly Sample[] {
+  return sample === null ? [] : [sample];
 }
 
 function known(value: number | null): readonly number[] {

@@ -11,6 +11,8 @@ export interface About {
   readonly machine: string;
   readonly node: string;
   readonly seconds: number;
+  /** Of load before the rounds. */
+  readonly warmSeconds: number;
   /** Peers that were asked for and are missing, and why; whatever else a reader should know. */
   readonly notes: readonly string[];
 }
@@ -30,7 +32,7 @@ export function figure(value: number): string {
 
 // --- terminal -----------------------------------------------------------------------------------------------------------
 
-const COLUMNS = ['', 'a second', 'times node', 'p50 ms', 'p99 ms', 'CPU ms', 'MB', 'load', 'right answers'];
+const COLUMNS = ['', 'a second', 'times node', 'at first', 'p50 ms', 'p99 ms', 'CPU ms', 'MB', 'load', 'right answers'];
 
 export function printText({ workload, rounds, peers }: WorkloadSummary): string {
   const rows = peers.flatMap((summary) => textRows(summary));
@@ -43,11 +45,20 @@ function textRows(summary: Summary): readonly (readonly string[])[] {
   if (failure !== null && streams.length === 0 && start === null) return [[peer.label, firstLine(failure)]];
   const rest = [value(cpu), value(memory), `${Math.round(ownLoad * 100)} %`, rightText(summary)];
   // Of a start, the processor's time is all that it took.
-  if (start !== null) return [[peer.label, '', ratioText(start.ratio), value(start), '', ...rest.slice(0, 2), '', '']];
-  return streams.map(({ name, rate, p50, p99 }, index) => {
+  if (start !== null)
+    return [[peer.label, '', ratioText(start.ratio), '', value(start), '', ...rest.slice(0, 2), '', '']];
+  return streams.map(({ name, rate, firstRate, p50, p99 }, index) => {
     const label = name === 'all' ? peer.label : `${peer.label}, ${name}`;
     const own = index === 0 ? rest : [];
-    return [label, figure(rate.value), ratioText(rate.ratio), value(p50), value(p99), ...own];
+    return [
+      label,
+      figure(rate.value),
+      ratioText(rate.ratio),
+      ratioText(firstRate?.ratio),
+      value(p50),
+      value(p99),
+      ...own,
+    ];
   });
 }
 
@@ -86,13 +97,20 @@ export function printPage(all: readonly WorkloadSummary[], about: About): string
   const parts = [
     `# Benchmark\n\n![Throughput in proportion to node app.js](results.svg)\n\nWritten by \`${about.command}\`: ${about.machine}, Node ${about.node}. All numbers are ratios to \`node app.js\` in the same round: the`,
     `median, and the range over the rounds. The load came from the same machine, in a process that took up to ${Math.round(share * 100)} % of one`,
-    `core; each connection sends its next request when it has its answer. ${about.seconds} seconds for each peer and round.\n`,
+    `core; each connection sends its next request when it has its answer. ${about.seconds} seconds for each peer and round, after ${about.warmSeconds} that all got before\nthe first one.\n`,
     ...about.notes.map((note) => `- ${note}`),
     about.notes.length > 0 ? '' : null,
     section('Throughput', 'More is better.', loads, peers, ({ wrong }, stream) => {
       const text = ratioText(stream?.rate.ratio);
       return wrong > 0 && text !== '–' ? `~~${text}~~ wrong answers` : text;
     }),
+    section(
+      `The first ${about.warmSeconds} seconds`,
+      'Throughput from the first request on, before the rounds: engines compile the app, and `fluxion run` finds out what is worth moving, and starts threads.',
+      loads,
+      peers,
+      (_, stream) => ratioText(stream?.firstRate?.ratio),
+    ),
     section('Latency', 'The 99th percentile; less is better.', loads, peers, (_, stream) =>
       ratioText(stream?.p99.ratio),
     ),

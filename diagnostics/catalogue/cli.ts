@@ -38,6 +38,12 @@ export const unknownFlag = defineDiagnostic(
   },
 );
 
+export const nodeTooOld = defineDiagnostic('cli/node-too-old', 'error', (version: string) => ({
+  message: `Fluxion does not run on Node ${version}`,
+  lift: 'use Node 20.19 or a newer one',
+  span: null,
+}));
+
 export const unexpectedArgument = defineDiagnostic(
   'cli/unexpected-argument',
   'error',

@@ -59,6 +59,12 @@ export const settingsChange = defineDiagnostic('pipeliner/settings-change', 'not
   span: null,
 }));
 
+export const filesChange = defineDiagnostic('pipeliner/files-change', 'note', (callee: string) => ({
+  message: `"${callee}" works on files, which some part of the app changes in one turn with what it reads or answers`,
+  lift: 'keep such data in a database, or wait for files: "await writeFile(…)", before the reply is sent',
+  span: null,
+}));
+
 export const hiddenState = defineDiagnostic('pipeliner/hidden-state', 'note', (callee: string) => ({
   message: `"${callee}" keeps state that every caller shares`,
   lift: 'keep that state outside of the process, in a database for instance',

@@ -4,12 +4,12 @@
  *        border where it is replicated, `>>` as bold and `->` as dashed edges.
  */
 
-import type { Fluxion, FluxionProgram, StreamFact } from '../program.js';
+import type { Fluxion, ShownProgram, StreamFact } from '../program.js';
 import { placeText } from './graph-model.js';
 import { displayText } from './graph-text.js';
 import { LIGHT } from './graph-theme.js';
 
-export function printDot(program: FluxionProgram): string {
+export function printDot(program: ShownProgram): string {
   const groups = new Map<string, string>();
   for (const tag of program.fluxions.flatMap((fluxion) => fluxion.tags)) {
     if (!groups.has(tag)) groups.set(tag, tint(LIGHT.groups[groups.size % LIGHT.groups.length]!));

@@ -14,7 +14,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { printFlx } from '../print.js';
-import type { FluxionProgram, ModuleId, ModuleSource } from '../program.js';
+import type { ModuleId, ModuleSource, ShownProgram } from '../program.js';
 import { toFlxProgram } from '../to-flx-program.js';
 import { emitHomeModule } from './home-module.js';
 import { jsonText, printJson } from './json.js';
@@ -32,7 +32,7 @@ interface HomeEntry {
 }
 
 /** `outDir`: absolute, without symbolic links in it. */
-export function emitFiles(program: FluxionProgram, outDir: string): ReadonlyMap<string, string> {
+export function emitFiles(program: ShownProgram, outDir: string): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const home: Record<ModuleId, HomeEntry> = {};
   const folder = modulesFolder(program.entry);
@@ -73,7 +73,7 @@ function loaderText(): string {
 }
 
 /** An extension has the last word on what Node takes a file for; without one, package.json beside the loader has it. */
-function starter({ entry, sources }: FluxionProgram): string {
+function starter({ entry, sources }: ShownProgram): string {
   const up = '../'.repeat(entry.split('/').length - 1);
   const loader = JSON.stringify(`${up === '' ? './' : up}${LOADER}`);
   const hashbang = /^#!.*/.exec(sources.find(({ id }) => id === entry)?.text ?? '');

@@ -4,7 +4,7 @@
  *        type of stream, and the groups in order of first use.
  */
 
-import type { Fluxion, FluxionProgram, StreamFact, StreamType } from '../program.js';
+import type { Fluxion, ShownProgram, StreamFact, StreamType } from '../program.js';
 import { PORT_PITCH } from './graph-geometry.js';
 import { displayText, shorten, shortenEnd, textWidth } from './graph-text.js';
 
@@ -63,7 +63,7 @@ export interface GraphModel {
   readonly detailed: boolean;
 }
 
-export function buildGraphModel(program: FluxionProgram): GraphModel {
+export function buildGraphModel(program: ShownProgram): GraphModel {
   const detailed = program.fluxions.length <= DETAIL_LIMIT;
   const groups = listGroups(program);
   const links = bundleStreams(program, detailed);
@@ -99,14 +99,14 @@ export function placementText(fluxion: Fluxion): string {
   }
 }
 
-function listGroups(program: FluxionProgram): string[] {
+function listGroups(program: ShownProgram): string[] {
   const groups = new Set<string>();
   for (const fluxion of program.fluxions) for (const tag of fluxion.tags) groups.add(tag);
   return [...groups];
 }
 
 /** Streams between the same two fluxions would lie on top of each other, so one link carries them all. */
-function bundleStreams(program: FluxionProgram, detailed: boolean): Link[] {
+function bundleStreams(program: ShownProgram, detailed: boolean): Link[] {
   const indexOf = new Map(program.fluxions.map((fluxion, index) => [fluxion.id, index]));
   const bundles = new Map<string, { from: number; to: number; type: StreamType; streams: StreamFact[] }>();
   for (const [from, fluxion] of program.fluxions.entries()) {

@@ -8,7 +8,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { FluxionProgram, Placement } from '../program.js';
+import type { Placement, ShownProgram } from '../program.js';
 import { drawScene, layoutModel, placementIcon } from './graph-draw.js';
 import { buildGraphModel, type GraphModel } from './graph-model.js';
 import { escapeXml, num } from './graph-text.js';
@@ -17,7 +17,7 @@ import { clientScript } from './html-client.js';
 import { pageStyle } from './html-style.js';
 import { summaryText } from './svg.js';
 
-export function printHtml(program: FluxionProgram): string {
+export function printHtml(program: ShownProgram): string {
   const model = buildGraphModel(program);
   const layout = layoutModel(model);
   const style = pageStyle();
@@ -69,7 +69,7 @@ ${model.cards.length === 0 ? '<p class="empty">This program has no stages.</p>' 
 }
 
 /** What the script needs; the text of modules is not shown. */
-function pageFacts(program: FluxionProgram): unknown {
+function pageFacts(program: ShownProgram): unknown {
   const { version, entry, fluxions, variables, unresolved } = program;
   return { version, entry, fluxions, variables, unresolved };
 }
@@ -96,12 +96,12 @@ function hash(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-function unresolvedButton(program: FluxionProgram): string {
+function unresolvedButton(program: ShownProgram): string {
   const count = program.unresolved.length;
   return count === 0 ? '' : ` · <button type="button" id="show-unresolved">${count} unresolved</button>`;
 }
 
-function legend(program: FluxionProgram, model: GraphModel): string {
+function legend(program: ShownProgram, model: GraphModel): string {
   const placements: readonly [Placement, string][] = [
     ['replicated', 'replicated'],
     ['group', 'grouped'],

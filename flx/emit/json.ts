@@ -8,17 +8,17 @@
  */
 import type {
   Fluxion,
-  FluxionProgram,
   Loc,
   ModuleId,
   Place,
   Reason,
+  ShownProgram,
   StateVariable,
   StreamFact,
   Unresolved,
 } from '../program.js';
 
-export function printJson(program: FluxionProgram, more: Readonly<Record<string, object>> = {}): string {
+export function printJson(program: ShownProgram, more: Readonly<Record<string, object>> = {}): string {
   return [...jsonPieces(program, more)].join('');
 }
 
@@ -28,7 +28,7 @@ export function printJson(program: FluxionProgram, more: Readonly<Record<string,
  * indentation.
  */
 export function* jsonPieces(
-  program: FluxionProgram,
+  program: ShownProgram,
   more: Readonly<Record<string, object>> = {},
 ): Generator<string, void> {
   yield `{\n"version": ${program.version},\n"entry": ${JSON.stringify(program.entry)}`;
@@ -59,7 +59,7 @@ export function jsonText(value: object): string {
 }
 
 /** The entry is a module of the app, whether the program lists it or leaves it to `main`. */
-function listModules(program: FluxionProgram): readonly ModuleId[] {
+function listModules(program: ShownProgram): readonly ModuleId[] {
   const listed = program.modules.map((module) => module.id);
   return listed.includes(program.entry) ? listed : [program.entry, ...listed];
 }

@@ -20,9 +20,14 @@ export interface Whys {
 export function findWhys(program: FluxionProgram): Whys {
   const goingOn = [...findGoingOn(program)].map((id) => [id, GOES_ON] as const);
   const bound = new Map([...findOvertaking(program), ...findHeldBack(program)]);
-  return { bound, whys: new Map([...findLateState(program), ...findBringing(program), ...goingOn, ...bound]) };
+  const straying = program.link.straying.map((id) => [id, STRAYS] as const);
+  return {
+    bound,
+    whys: new Map([...straying, ...findLateState(program), ...findBringing(program), ...goingOn, ...bound]),
+  };
 }
 
+const STRAYS = 'it asks for its context in a callback of its request or response';
 const GOES_ON = 'it goes on after it has called "next"';
 
 /**

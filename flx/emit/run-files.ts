@@ -55,6 +55,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
   const messages = new Map(program.cuts.map((cut) => [cut.dest, sentVariables(cut)]));
   const whole = findWhole(program, bound);
   const holding = findHolding(program);
+  const asking = new Set(program.link.asking);
   const captures = new Map(program.link.captures.map(({ fluxion, variables }) => [fluxion, variables]));
   const fluxions = program.fluxions.map((fluxion) => ({
     ...linkFluxion(fluxion, movable, made, promised, whys),
@@ -63,6 +64,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     captures: captures.get(fluxion.id) ?? [],
     whole: whole.has(fluxion.id),
     holds: holding.has(fluxion.id),
+    asks: asking.has(fluxion.id),
     open: open.get(fluxion.id) ?? null,
   }));
   const texts = given === undefined ? {} : Object.fromEntries(program.sources.map(({ id, text }) => [id, text]));
@@ -196,7 +198,7 @@ function linkFluxion(
   made: ReadonlySet<FluxionId>,
   promised: ReadonlySet<FluxionId>,
   whys: ReadonlyMap<FluxionId, string>,
-): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole' | 'holds' | 'open'> {
+): Omit<LinkFluxion, 'connects' | 'message' | 'captures' | 'whole' | 'holds' | 'asks' | 'open'> {
   const { id, kind, at, placement, tags, context } = fluxion;
   const { module, line, column } = at;
   const why = placement === 'replicated' ? (whys.get(id) ?? null) : null;

@@ -3,7 +3,7 @@
  * Gives: its pipeline as one SVG file: no script, no fonts or files from outside, light and dark.
  */
 
-import type { FluxionProgram, Placement } from '../program.js';
+import type { Placement, ShownProgram } from '../program.js';
 import { drawScene, layoutModel, placementIcon } from './graph-draw.js';
 import { buildGraphModel, FONT, type GraphModel } from './graph-model.js';
 import { displayText, escapeXml, num, shorten, textWidth } from './graph-text.js';
@@ -15,7 +15,7 @@ const LEGEND_LINE = 26;
 const LEAST_WIDTH = 560;
 const MOST_GROUPS = 32;
 
-export function printSvg(program: FluxionProgram): string {
+export function printSvg(program: ShownProgram): string {
   const model = buildGraphModel(program);
   const layout = layoutModel(model);
   const width = Math.max(LEAST_WIDTH, layout.width + 2 * MARGIN);
@@ -42,7 +42,7 @@ ${legend.markup}
 }
 
 /** `25 stages · 14 replicated · 8 grouped · 3 at home` */
-export function summaryText(program: FluxionProgram): string {
+export function summaryText(program: ShownProgram): string {
   const count = (placement: Placement) => program.fluxions.filter((fluxion) => fluxion.placement === placement).length;
   const total = program.fluxions.length;
   if (total === 0) return 'no stages';

@@ -13,14 +13,16 @@ export const asyncHooks = {
     },
   },
   types: {
-    /** The store of a flow does not travel with its messages, so whoever sets or reads one stays with the owner. */
+    /** What is kept here hangs on the request that is at work. Who asks for it may run on another loop, which is given it along with the request; who sets it may
+     *  not, as what comes behind would not have it. */
     AsyncLocalStorage: {
       identity: true,
+      keepsForRequest: true,
       members: {
         run: { call: { ruptures: [sync(1, ['argument 2', 'argument 3'])], returns: 'result 1', keeps: [0], stateful } },
         exit: { call: { ruptures: [sync(0, ['argument 1', 'argument 2'])], returns: 'result 0', stateful } },
-        enterWith: { call: { returns: 'fresh', mutates: ['this'], keeps: [0], stateful } },
-        getStore: { call: { returns: 'contents', stateful } },
+        enterWith: { call: { returns: 'fresh', keeps: [0], stateful } },
+        getStore: { call: { returns: 'contents', asksContext: true } },
         ...mutating('disable', { stateful }),
       },
     },

@@ -6,6 +6,7 @@ const EXCHANGE = ['http.IncomingMessage', 'http.ServerResponse', 'express.Next']
 
 export const connect = {
   name: 'connect',
+  putsGiven: ['remoteUser', 'user'],
   module: { call: { returns: 'connect.Server' } },
   types: {
     Server: {

@@ -39,13 +39,15 @@ import {
 import { agenda, bull, bullmq, cron, nodeCron, nodeSchedule } from './jobs.js';
 import { koa, koaRouter, koaRouterScoped } from './koa.js';
 import { lodash, underscore } from './lodash.js';
-import { bunyan, config, debug, dotenv, pino, promClient, winston } from './logging.js';
+import { bunyan, config, debug, dotenv, expressPinoLogger, pino, pinoHttp, promClient, winston } from './logging.js';
 import { knex, sequelize } from './mappers.js';
 import { markupModels } from './markup.js';
 import { mcpServer, mcpTransport } from './mcp.js';
 import { middlewares } from './middleware.js';
 import { mongodb, mongoose } from './mongo.js';
 import { numberModels } from './numbers.js';
+import { passportStrategies } from './passport.js';
+import { prisma } from './prisma.js';
 import { bluebird, expressAsyncErrors, expressAsyncHandler, pLimit, pMap, q } from './promises.js';
 import { ioredis, redis } from './redis.js';
 import { renderingModels } from './rendering.js';
@@ -138,6 +140,8 @@ export const packageModels: readonly PackageModel[] = [
   underscore,
   winston,
   pino,
+  pinoHttp,
+  expressPinoLogger,
   bunyan,
   debug,
   promClient,
@@ -146,6 +150,8 @@ export const packageModels: readonly PackageModel[] = [
   sequelize,
   knex,
   ...middlewares,
+  ...passportStrategies,
+  prisma,
   mcpServer,
   mcpTransport,
   mongodb,

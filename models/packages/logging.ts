@@ -1,11 +1,29 @@
 import type { Members } from '../build.js';
-import { calls, chained, configures, constants, each, mutating, pure, values, withDefault } from '../build.js';
+import {
+  calls,
+  chained,
+  configures,
+  constants,
+  each,
+  listed,
+  mutating,
+  post,
+  pure,
+  start,
+  sync,
+  values,
+  withDefault,
+} from '../build.js';
 import type { Call, PackageModel } from '../types.js';
 
 const does = ['output'] as const;
 const logs = (names: string, call: Call = {}): Members => calls(names, { does, ...call });
 
-const WINSTON: Members = logs('log error warn info http verbose debug silly', { returns: 'this' });
+/** An object that is all that is logged (an error) goes through the formats itself, and is told its level. */
+const WINSTON: Members = logs('log error warn info http verbose debug silly', { returns: 'this', mutates: [0] });
+const FORMAT: Call = { returns: 'winston.Format', keeps: [-1], connects: true };
+/** They are called with what is logged, and with what the program makes a format of: `upper({ only: names })`. */
+const formatted = [sync(0, ['fresh', 'unknown'], { exactly: 'copies' })];
 
 /** A file transport counts what it has written and rotates by that, so only the one who opened it may use it. */
 export const winston = {
@@ -16,7 +34,11 @@ export const winston = {
       ...configures('add remove clear configure addColors handleExceptions'),
       createLogger: { call: { returns: 'winston.Logger', keeps: [-1], connects: true } },
       Logger: { construct: { returns: 'winston.Logger', keeps: [-1], connects: true } },
-      format: { members: {}, others: { returns: 'winston.Format', keeps: [-1], connects: true } },
+      format: {
+        call: { ...FORMAT, returns: 'winston.FormatMaker', ruptures: formatted },
+        members: each('printf', { call: { ...FORMAT, ruptures: formatted } }),
+        others: FORMAT,
+      },
       transports: {
         members: {
           Console: { construct: { returns: 'winston.Transport', keeps: [-1], connects: true } },
@@ -42,6 +64,7 @@ export const winston = {
       },
     },
     Format: { members: {} },
+    FormatMaker: { members: {}, call: FORMAT, construct: FORMAT },
     Transport: { extends: 'events.EventEmitter', members: { ...values('level silent'), ...mutating('close') } },
   },
 } satisfies PackageModel;
@@ -53,7 +76,8 @@ const PINO: Call = {
   returns: 'pino.Logger',
   keeps: [-1],
   connects: true,
-  statefulWith: { installed: [], options: ['transport', '?'] },
+  // Children of one that tells of them do not travel.
+  statefulWith: { installed: [], options: ['transport', 'onChild', '?'] },
 };
 
 export const pino = {
@@ -86,7 +110,7 @@ export const pino = {
       identity: true,
       members: {
         ...logs(`${LEVELS} silent flush`),
-        child: { call: { returns: 'pino.Logger', keeps: [-1] } },
+        child: { call: { returns: 'pino.Logger', keeps: [-1], statefulBeyond: 1 } },
         ...pure('bindings isLevelEnabled'),
         ...mutating('setBindings'),
         ...values('level'),
@@ -94,6 +118,41 @@ export const pino = {
     },
   },
 } satisfies PackageModel;
+
+/** Run by its middleware, at the beginning or the end of a request. What else it is given the logger runs. */
+const HTTP_OPTIONS = `genReqId customLogLevel customProps autoLogging.ignore customReceivedObject customReceivedMessage customSuccessObject
+  customSuccessMessage customErrorObject customErrorMessage`;
+
+const PINO_HTTP: Call = {
+  ...PINO,
+  ruptures: listed(HTTP_OPTIONS).map((within) =>
+    start(0, ['express.Request', 'express.Response', 'fresh', 'fresh'], { within, request: true }),
+  ),
+  returns: 'pino-http.Middleware',
+  puts: ['express.Request', 'express.Response'].map((on) => ({ on, name: 'log', is: 'pino.Logger' })),
+};
+
+const PINO_HTTP_MODULE = withDefault({
+  call: PINO_HTTP,
+  members: { pinoHttp: { call: PINO_HTTP }, ...values('stdSerializers startTime') },
+});
+
+/** Its middleware counts requests, unless it is told how to call them. */
+export const pinoHttp = {
+  name: 'pino-http',
+  module: PINO_HTTP_MODULE,
+  types: {
+    Middleware: {
+      extends: 'express.Middleware',
+      identity: true,
+      members: { logger: { is: 'pino.Logger' } },
+      call: { ruptures: [post(2, ['fresh'])], returns: 'fresh', mutates: [0, 1], stateful: true },
+    },
+  },
+} satisfies PackageModel;
+
+/** An older name. */
+export const expressPinoLogger = { name: 'express-pino-logger', module: PINO_HTTP_MODULE } satisfies PackageModel;
 
 export const bunyan = {
   name: 'bunyan',

@@ -29,6 +29,11 @@ const withMembers: readonly PackageModel[] = [
   makes(asking(askedItself(EXCHANGE)))('method-override'),
   makes(asking(askedItself([...EXCHANGE, 'fresh'])))('response-time'),
   makes(plain, each('json urlencoded raw text', { call: plain }))('body-parser'),
+  makes(plain)('xss-clean'),
+  makes(asking(...asked('onSanitize', ['fresh'])), {
+    sanitize: { call: { returns: 'argument 0', mutates: [0] } },
+    has: { call: { returns: 'fresh' } },
+  })('express-mongo-sanitize'),
   makes(plain, {
     ...pure('JSONCookie signedCookie'),
     JSONCookies: { call: { returns: 'argument 0', mutates: [0] } },
@@ -56,10 +61,14 @@ const withMembers: readonly PackageModel[] = [
     ...makes(
       {
         ...doing('output'),
-        ruptures: [askedItself(['morgan.Tokens', ...EXCHANGE]), ...asked('skip', EXCHANGE, 1)],
+        ruptures: [
+          askedItself(['morgan.Tokens', ...EXCHANGE]),
+          ...asked('skip', EXCHANGE, 1),
+          ...asked('stream.write', ['fresh'], 1),
+        ],
       },
       {
-        // Functions that are put there are called by any format.
+        // Functions that are put there are called by any format; no middleware leads to them.
         ...each('format token', { call: { returns: 'this', mutates: ['this'], keeps: [-1] } }),
         compile: { call: { returns: 'unknown' } },
       },
@@ -139,9 +148,12 @@ const withMembers: readonly PackageModel[] = [
   },
   {
     name: 'passport',
+    putsGiven: ['account', 'authInfo', 'user'],
     module: {
       members: {
-        ...each('initialize session authenticate authorize', { call: remembering }),
+        // It puts methods on the request; what these know is in the session.
+        ...each('initialize', { call: plain }),
+        ...each('session authenticate authorize', { call: remembering }),
         ...each('use unuse', { call: { returns: 'this', mutates: ['this'], keeps: [-1], stateful: true } }),
         ...each('serializeUser deserializeUser', {
           call: {
@@ -152,6 +164,15 @@ const withMembers: readonly PackageModel[] = [
             stateful: true,
           },
         }),
+      },
+    },
+    types: {
+      Strategy: { members: constants('name') },
+      Told: {
+        extends: 'express.Request',
+        members: {},
+        perRequest: true,
+        call: { returns: 'fresh', keeps: [-1], hangsOnRequests: { user: 1, authInfo: 2 }, data: true },
       },
     },
   },

@@ -9,10 +9,12 @@ import {
   post,
   promising,
   pure,
+  start,
+  sync,
   values,
   withDefault,
 } from '../build.js';
-import type { Call, PackageModel, TypeModel } from '../types.js';
+import type { Call, PackageModel, Rupture, TypeModel, ValueRef } from '../types.js';
 
 const does = ['network'] as const;
 const client = (type: string): Call => ({ returns: type, keeps: [-1], connects: true });
@@ -91,6 +93,21 @@ const OTHER = `countDocuments estimatedDocumentCount count distinct updateOne up
   exists remove update`;
 const query = (type: string): Call => ({ ruptures: [post('last', ['fresh', 'unknown'])], returns: type, does });
 
+/** Called for each operation, with the document or the query as `this`. */
+const hook = (params: readonly ValueRef[]): Rupture =>
+  start('functions', params, { from: 1, label: 0, thisIs: 'mongoose.Hooked' });
+
+const AFTER = 'mongoose.Document | mongoose.Next | fresh';
+
+/** The document, and the plain object that has been made of it. */
+const TRANSFORM = ['mongoose.Document', 'fresh', 'fresh'] as const;
+const SCHEMA: Call = {
+  returns: 'mongoose.Schema',
+  keeps: [-1],
+  connects: true,
+  ruptures: ['toJSON.transform', 'toObject.transform'].map((within) => sync(1, TRANSFORM, { within, exactly: 'all' })),
+};
+
 const QUERIES: Members = {
   ...each(ONE, { call: query('mongoose.Query') }),
   ...each(OTHER, { call: query('mongoose.Query') }),
@@ -119,8 +136,8 @@ export const mongoose = {
       createConnection: { call: client('mongoose.Connection') },
       model: { call: { returns: 'mongoose.Model', mutates: ['this'], keeps: [1], connects: true, shared: true } },
       Schema: {
-        construct: { returns: 'mongoose.Schema', keeps: [-1], connects: true },
-        call: { returns: 'mongoose.Schema', keeps: [-1], connects: true },
+        construct: SCHEMA,
+        call: SCHEMA,
         members: { Types: { members: each('ObjectId Mixed Decimal128', { is: 'fresh' }) } },
       },
       ...each('set plugin', { call: { returns: 'this', mutates: ['this'], keeps: [-1] } }),
@@ -140,22 +157,25 @@ export const mongoose = {
     Schema: {
       identity: true,
       members: {
-        ...chained('add index plugin set method static alias loadClass queue'),
-        // Hooks are called for each operation, with the document or query as `this`.
-        ...each('pre post', {
-          call: {
-            ruptures: [{ kind: 'start', callback: 'functions', from: 1, label: 0, params: ['unknown', 'unknown'] }],
-            returns: 'this',
-            mutates: ['this'],
-            keeps: [-1],
-          },
-        }),
+        ...chained('add index method static alias loadClass queue'),
+        ...chained('set', { ruptures: [sync(1, TRANSFORM, { within: 'transform', exactly: 'all' })] }),
+        // It is called with the schema and its options before the call returns, and not again.
+        plugin: { call: { ruptures: [sync(0, ['this', 'argument 1'])], returns: 'this', mutates: ['this'] } },
+        ...chained('pre', { ruptures: [hook(['mongoose.Next', 'fresh', 'fresh'])] }),
+        // After an error `post` is given that first, and all else behind it.
+        ...chained('post', { ruptures: [hook([AFTER, AFTER, AFTER])] }),
         virtual: { call: { returns: 'mongoose.Virtual', mutates: ['this'] } },
         path: { call: { returns: 'unknown', mutates: ['this'], keeps: [1] } },
         methods: { lends: 'mongoose.Document' },
-        ...values('statics virtuals query obj paths'),
+        statics: { lends: 'mongoose.Model' },
+        options: { holdsStored: true, calledWith: TRANSFORM },
+        ...values('virtuals query obj paths'),
       },
     },
+    /** The document, or the query, of which a hook is called. */
+    Hooked: { extends: 'mongoose.Document', members: { ...QUERIES, ...QUERY.members } },
+    /** What a hook goes on by. */
+    Next: { members: {}, call: { returns: 'fresh', keeps: [-1] } },
     Virtual: { members: chained('get set') },
     Connection: emitter({
       ...callbackOrPromise('close openUri', { does, mutates: ['this'] }),

@@ -10,6 +10,7 @@ import {
   listed,
   promising,
   pure,
+  sync,
   values,
   withDefault,
 } from '../build.js';
@@ -18,15 +19,23 @@ import type { Call, PackageModel } from '../types.js';
 /** Schemas do not change: each method gives a new one. What comes out of one may be what went in. */
 const builds = (type: string): Call => ({ returns: type, keeps: [-1] });
 
+/**
+ * Methods whose function is told by what it is given what is wrong with a value (`helpers.error()`, `ctx.addIssue()`). It runs when something is
+ * validated; what else is on what it is given, such as the path that is being validated, is not described.
+ */
+const checkedBy = (names: string, helpers: string, call: Call): Members =>
+  each(names, { call: { ...call, ruptures: [sync(0, ['unknown', helpers])] } });
+
 export const joi = {
   name: 'joi',
   module: {
     members: {
       ...each(
-        `alternatives any array boolean date function link number object string symbol binary allow custom disallow equal
+        `alternatives any array boolean date function link number object string symbol binary allow disallow equal
         compile exist forbidden invalid not optional prefs preferences required strip valid when alt bool func build`,
         { call: builds('joi.Schema') },
       ),
+      ...checkedBy('custom', 'joi.Helpers', builds('joi.Schema')),
       ...pure('isError isExpression isRef isSchema ref expression in'),
       ...pure('attempt', 'formed 0'),
       ...pure('assert'),
@@ -40,9 +49,13 @@ export const joi = {
         ...pure('validate', 'formed 0'),
         ...promising('validateAsync', { returns: 'formed 0' }),
         ...pure('describe'),
+        ...checkedBy('custom external', 'joi.Helpers', builds('joi.Schema')),
       },
       others: builds('joi.Schema'),
     },
+    /** Made for each value that is validated. */
+    Helpers: { members: each('error message', { call: builds('joi.Report') }) },
+    Report: { members: {} },
   },
 } satisfies PackageModel;
 
@@ -60,13 +73,14 @@ const ZOD: Members = {
   ...each(
     `string number boolean bigint symbol undefined null any unknown never void date array object strictObject union
     discriminatedUnion intersection tuple record map set enum nativeEnum literal optional nullable lazy promise
-    preprocess transform pipe email url uuid nan strictObject looseObject partialRecord looseRecord
-    nullish nonoptional readonly refine superRefine check templateLiteral file int int32 float32 float64 uint32 guid
+    preprocess pipe email url uuid nan strictObject looseObject partialRecord looseRecord
+    nullish nonoptional readonly refine check templateLiteral file int int32 float32 float64 uint32 guid
     uuidv4 nanoid cuid cuid2 ulid ipv4 ipv6 base64 base64url jwt json stringbool keyof success codec
     extend safeExtend merge pick omit partial required catchall lt lte gt gte positive negative multipleOf minLength
     maxLength length regex lowercase uppercase includes startsWith endsWith trim toLowerCase toUpperCase overwrite`,
     { call: builds('zod.Schema') },
   ),
+  ...checkedBy('transform superRefine', 'zod.Context', builds('zod.Schema')),
   // They say in what they are given how it is to be checked.
   ...each('custom instanceof', { call: { ...builds('zod.Schema'), mutates: [1] } }),
   coerce: { members: each('string number boolean bigint date', { call: builds('zod.Schema') }) },
@@ -88,10 +102,13 @@ export const zod = {
         ...calls('parse safeParse', PARSED),
         ...promising('parseAsync safeParseAsync spa', PARSED),
         ...FILLED_IN,
+        ...checkedBy('transform superRefine', 'zod.Context', builds('zod.Schema')),
         ...values('shape'),
       },
       others: builds('zod.Schema'),
     },
+    /** Made for each value that is parsed. An issue is filled in, and what is in it comes out with the error. */
+    Context: { members: { addIssue: { call: { returns: 'fresh', mutates: [0], comesOutOnce: [0] } } } },
   },
 } satisfies PackageModel;
 
@@ -225,7 +242,8 @@ export const celebrate = {
   module: {
     members: {
       ...each('celebrate errors', { call: checks }),
-      Joi: joi.module,
+      // A model that says when functions are called says of middleware that it comes to them by itself.
+      Joi: { members: { ...joi.module.members, custom: { call: builds('joi.Schema') } } },
       ...pure('isCelebrateError'),
       CelebrateError: { construct: { returns: 'Error', keeps: [-1] }, call: { returns: 'Error', keeps: [-1] } },
       ...constants('Segments Modes'),

@@ -5,8 +5,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type http from 'node:http';
 import type net from 'node:net';
-import process from 'node:process';
 import type { FarAnswer, ToHome, ToReplica } from '../messages.js';
+import process from '../node-process.cjs';
 import { FarSocket } from './far-socket.js';
 import { secureFarSocket } from './secure-far-socket.js';
 

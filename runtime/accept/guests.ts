@@ -9,7 +9,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type http from 'node:http';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
+import process from '../node-process.cjs';
 import { isIdle } from './connections.js';
 import { type Begun, MOST_VAIN } from './pipe-bytes.js';
 import { whenClosed } from './untouched.js';

@@ -9,10 +9,10 @@
 import type http from 'node:http';
 import type net from 'node:net';
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import cores from '../cores.cjs';
 import type { Log } from '../log.js';
 import type { Ending, ToHome } from '../messages.js';
+import process from '../node-process.cjs';
 import type { Replica } from '../replicas.js';
 import { AskAll } from './ask-all.js';
 import { connectTo, idleConnections, Waiting } from './connections.js';

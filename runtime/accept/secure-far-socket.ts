@@ -3,6 +3,7 @@
  * Gives: what it says of itself; at home, a socket that says the same. Clients have shown no certificates (secure-settings.ts).
  */
 import type tls from 'node:tls';
+import builtin from '../builtin.cjs';
 import type { FarPeer } from '../messages.js';
 import { FarSocket } from './far-socket.js';
 
@@ -42,7 +43,7 @@ let secureClass: new () => FarSocket;
 
 /** As a class: TLS is loaded where a server uses it only. */
 function makeClass(): typeof secureClass {
-  const { TLSSocket }: typeof tls = process.getBuiltinModule('node:tls');
+  const { TLSSocket }: typeof tls = builtin.getBuiltin('node:tls');
   const made = function TLSSocket_(): void {} as unknown as typeof secureClass;
   made.prototype = Object.create(TLSSocket.prototype, {
     ...Object.getOwnPropertyDescriptors(FarSocket.prototype),

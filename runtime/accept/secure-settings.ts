@@ -6,6 +6,7 @@
  */
 import type https from 'node:https';
 import type tls from 'node:tls';
+import builtin from '../builtin.cjs';
 
 export interface SecureSettings {
   readonly options: { readonly [name: string]: unknown };
@@ -95,7 +96,7 @@ function isMadeOf(server: https.Server, options: object): boolean {
   if (here === null) return false;
   const known = made.get(here);
   if (known !== undefined) return known;
-  const { createSecureContext }: typeof tls = process.getBuiltinModule('node:tls');
+  const { createSecureContext }: typeof tls = builtin.getBuiltin('node:tls');
   let isSame = false;
   try {
     const other = contextOf(createSecureContext(options));

@@ -5,9 +5,10 @@
  */
 import type { Server, ServerOptions } from 'node:http';
 import type https from 'node:https';
-import process from 'node:process';
+import builtin from '../builtin.cjs';
 import fastPath from '../fast-path/born-as-express.cjs';
 import { http } from '../node-http.js';
+import process from '../node-process.cjs';
 import { isSecureOption, type SecureSettings, secureSettingsOf } from './secure-settings.js';
 
 export interface ServerSettings {
@@ -59,7 +60,7 @@ export function isHttps(server: Server): server is https.Server {
   return '_sharedCreds' in server && Object.getPrototypeOf(server) === httpsModule().Server.prototype;
 }
 
-const httpsModule = (): typeof https => process.getBuiltinModule('node:https');
+const httpsModule = (): typeof https => builtin.getBuiltin('node:https');
 
 export function settingsOf(server: Server): ServerSettings | string {
   const isSecure = isHttps(server);

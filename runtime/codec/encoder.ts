@@ -30,7 +30,7 @@ import {
   ownValue,
   pathTo,
 } from './kinds.js';
-import { CannotTravel, CLASS, type Fix, type Refs, type Special } from './types.js';
+import { CannotTravel, CLASS, type Fix, type Making, type Refs, type Special } from './types.js';
 
 /** One for each message: what is one object to the app stays one object. */
 export class Encoder {
@@ -39,6 +39,7 @@ export class Encoder {
   readonly #seen: Set<object>[] = [];
   #copies: Map<object, unknown> | null = null;
   #specials: Map<object, number> | null = null;
+  #makings: Map<object, Making | null> | null = null;
 
   constructor(readonly refs: Refs) {}
 
@@ -50,6 +51,8 @@ export class Encoder {
     }
     const before = this.fixes?.length ?? 0;
     const values = this.#seen.length;
+    const copies = this.#copies?.size ?? 0;
+    const specials = this.#specials?.size ?? 0;
     this.#seen.push(new Set());
     try {
       if (this.#scan(value, path)) {
@@ -60,6 +63,9 @@ export class Encoder {
       this.#copyInto(holder, at, value, path);
     } catch (error) {
       this.#forget(before, values);
+      // What stands for them has lost its fixes.
+      dropFrom(this.#copies, copies);
+      dropFrom(this.#specials, specials);
       if (error instanceof RangeError) throw new CannotTravel(path, 'it is nested too deeply');
       throw error;
     }
@@ -71,10 +77,9 @@ export class Encoder {
     this.#seen.length = values;
   }
 
-  /** Marks it as seen. */
+  /** It goes as it is. */
   #isKnown(value: object): boolean {
     for (const seen of this.#seen) if (seen.has(value)) return true;
-    this.#seen.at(-1)?.add(value);
     return false;
   }
 
@@ -95,6 +100,9 @@ export class Encoder {
     if (types.isProxy(value)) throw new CannotTravel(path, 'it is a proxy');
     if (typeof value === 'function') throw new CannotTravel(path, 'it is a function');
     if (this.#isKnown(value)) return true;
+    // Something else needs a copy of it.
+    if (this.#copies?.has(value) === true) return false;
+    this.#seen.at(-1)?.add(value);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === Object.prototype) return this.#scanPlain(value, path);
     if (prototype === Array.prototype) return this.#scanPlain(value, path);
@@ -161,13 +169,26 @@ export class Encoder {
       case 'unknown':
         break;
     }
+    if (this.#makingOf(value) !== undefined) return false;
     return this.#scanInstance(value, this.#classOf(value, prototype, path), path);
+  }
+
+  /** Asked once for each message: it may have been looked at closely. */
+  #makingOf(value: object): Making | undefined {
+    if (this.refs.makingOf === undefined) return undefined;
+    this.#makings ??= new Map();
+    const known = this.#makings.get(value);
+    if (known !== undefined) return known ?? undefined;
+    const found = this.refs.makingOf(value);
+    this.#makings.set(value, found ?? null);
+    return found;
   }
 
   /** Of what is no more than its properties. */
   #classOf(value: object, prototype: unknown, path: string): string {
     const name = isObject(prototype) && !hasSlots(value) ? this.refs.classOf?.(prototype) : undefined;
-    if (name === undefined) throw new CannotTravel(path, `it is ${describe(value)}`);
+    if (name === undefined)
+      throw new CannotTravel(path, `it is ${describe(value)}`, this.refs.isCalled?.(value) === true);
     return `${CLASS}${name}`;
   }
 
@@ -222,16 +243,24 @@ export class Encoder {
     if (isDomException(value)) {
       return { is: 'dom-exception', message: value.message, name: value.name, stack: value.stack };
     }
-    return types.isNativeError(value) ? this.#error(value, path) : undefined;
+    if (types.isNativeError(value)) return this.#error(value, path);
+    const making = this.#makings?.get(value) ?? undefined;
+    return making === undefined ? undefined : { is: 'made', id: this.#nextId(value), making };
+  }
+
+  /** For where it occurs again. */
+  #nextId(of: object): number {
+    this.#specials ??= new Map();
+    const id = this.#specials.size;
+    this.#specials.set(of, id);
+    return id;
   }
 
   #error(error: Error, path: string): Special {
     const prototype: unknown = Object.getPrototypeOf(error);
     const known = isObject(prototype) ? ERROR_NAMES.get(prototype) : undefined;
     const name = known ?? nodeErrorName(error) ?? this.#classOf(error, prototype, path);
-    this.#specials ??= new Map();
-    const id = this.#specials.size;
-    this.#specials.set(error, id);
+    const id = this.#nextId(error);
     const properties: unknown[] = [];
     for (const key of Reflect.ownKeys(error)) {
       const descriptor = Object.getOwnPropertyDescriptor(error, key);
@@ -253,6 +282,7 @@ export class Encoder {
       return value;
     }
     if (typeof value === 'function') throw new CannotTravel(path, 'it is a function');
+    if (this.#isKnown(value)) return value;
     this.#copies ??= new Map();
     const known = this.#copies.get(value);
     if (known !== undefined) return known;
@@ -324,4 +354,10 @@ export class Encoder {
     this.#fix({ fix: 'fill', what: copy, with: entries });
     return copy;
   }
+}
+
+/** All but the first ones. */
+function dropFrom(map: Map<object, unknown> | null, count: number): void {
+  if (map === null || map.size === count) return;
+  for (const key of [...map.keys()].slice(count)) map.delete(key);
 }

@@ -64,6 +64,13 @@ function make(special: Special, errors: Map<number, unknown>, refs: Refs): unkno
       errors.set(special.id, error);
       return error;
     }
+    case 'made': {
+      const made = refs.make?.(special.making);
+      if (made === undefined)
+        throw new CannotTravel('a logger', 'the other loop does not have the one that it came from');
+      errors.set(special.id, made);
+      return made;
+    }
     case 'again':
       return errors.get(special.id);
   }
@@ -72,11 +79,13 @@ function make(special: Special, errors: Map<number, unknown>, refs: Refs): unkno
 /** Its properties come later: they may be specials themselves. */
 function bareError(name: string, refs: Refs): Error {
   const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 0;
-  const error = new Error();
+  Error.stackTraceLimit = 1;
+  // If nobody catches it, Node shows the line where it was made, unless this is in that line.
+  const error = new Error('node-do-not-add-exception-line');
   Error.stackTraceLimit = limit;
   give(error, name, refs);
   instances.add(error);
+  Reflect.deleteProperty(error, 'message');
   Reflect.deleteProperty(error, 'stack');
   return error;
 }

@@ -11,6 +11,16 @@ export interface Refs {
   /** Symbols that both sides have. */
   symbolName?(symbol: symbol): string | undefined;
   symbolOf?(name: string): symbol | undefined;
+  /** Of what the other side makes anew: of what, by its name there, and of which texts. */
+  makingOf?(thing: object): Making | undefined;
+  make?(making: Making): object | undefined;
+  /** Something that the other side would call without looking first. */
+  isCalled?(thing: object): boolean;
+}
+
+export interface Making {
+  readonly of: unknown;
+  readonly texts: readonly string[];
 }
 
 export const NO_REFS: Refs = { nameOf: () => undefined, thingOf: () => undefined };
@@ -44,6 +54,7 @@ export type Special =
       readonly properties: unknown[];
       readonly level: Integrity | undefined;
     }
+  | { readonly is: 'made'; readonly id: number; readonly making: Making }
   | { readonly is: 'again'; readonly id: number };
 
 export interface Encoded {
@@ -59,6 +70,8 @@ export class CannotTravel extends Error {
   constructor(
     readonly path: string,
     readonly why: string,
+    /** Who has it may call it: that it is missing must not show when something has been done already. */
+    readonly isCalled = false,
   ) {
     super(`${path} cannot travel: ${why}`);
   }

@@ -154,22 +154,27 @@ function stopNames(wall: Wall, patches: Patches): void {
 
 function stopFetch(wall: Wall, patches: Patches): void {
   inertTimers.replaceUntilLift(wall, patches, globalThis, 'fetch', 'fetch', inertTimers.neverSettles);
-  for (const [holder, name] of [
-    [globalThis, 'WebSocket'],
-    [http, 'WebSocket'],
-    [globalThis, 'EventSource'],
+  for (const [holder, name, same] of [
+    [globalThis, 'WebSocket', http],
+    [http, 'WebSocket', null],
+    [globalThis, 'EventSource', null],
   ] as const) {
-    patches.wrapOnceRead(holder, name, () => ({
-      construct: function trap(target, args, newTarget) {
-        if (!wall.stops) return Reflect.construct(target, args, newTarget);
-        wall.note(name, wall.site(trap));
-        const inert = new EventTarget();
-        Object.setPrototypeOf(inert, newTarget.prototype);
-        const methods = { send: () => {}, close: () => {}, readyState: 0, url: String(args[0]) };
-        for (const [key, value] of Object.entries(methods)) Object.defineProperty(inert, key, { value });
-        return inert;
-      },
-    }));
+    patches.wrapOnceRead(
+      holder,
+      name,
+      () => ({
+        construct: function trap(target, args, newTarget) {
+          if (!wall.stops) return Reflect.construct(target, args, newTarget);
+          wall.note(name, wall.site(trap));
+          const inert = new EventTarget();
+          Object.setPrototypeOf(inert, newTarget.prototype);
+          const methods = { send: () => {}, close: () => {}, readyState: 0, url: String(args[0]) };
+          for (const [key, value] of Object.entries(methods)) Object.defineProperty(inert, key, { value });
+          return inert;
+        },
+      }),
+      same,
+    );
   }
 }
 

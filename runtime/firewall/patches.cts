@@ -36,9 +36,13 @@ class Patches {
     return true;
   }
 
-  /** The same for what Node loads when it is read for the first time, which may take longer than all that the app needs. */
-  wrapOnceRead(holder: object, key: string, make: (original: Fn) => Handler): void {
-    const before = Object.getOwnPropertyDescriptor(holder, key);
+  /**
+   * The same for what Node loads when it is read for the first time, which may take longer than all that the app needs. `same` has it too:
+   * of a global even asking what kind of property it is may load it.
+   */
+  wrapOnceRead(holder: object, key: string, make: (original: Fn) => Handler, same: object | null = null): void {
+    const before =
+      (same === null ? null : readElsewhere(holder, key, same)) ?? Object.getOwnPropertyDescriptor(holder, key);
     const read = before?.get;
     if (before?.configurable !== true || read === undefined) return void this.wrap(holder, key, make);
     const become = (value: unknown): unknown => {
@@ -105,6 +109,20 @@ class Patches {
   publish(): void {
     Module.syncBuiltinESMExports();
   }
+}
+
+/** What reads it there in its place, and then is it; null where that cannot be had without loading it. */
+function readElsewhere(holder: object, key: string, same: object): PropertyDescriptor | null {
+  const read = Object.getOwnPropertyDescriptor(same, key)?.get;
+  if (read === undefined || !Object.hasOwn(holder, key)) return null;
+  const enumerable = Object.prototype.propertyIsEnumerable.call(holder, key);
+  const become = (value: unknown): unknown => {
+    Object.defineProperty(holder, key, { value, writable: true, enumerable, configurable: true });
+    return value;
+  };
+  // Before a property is defined anew V8 reads the one that is there; a value that is set takes its place unread.
+  Reflect.set(holder, key, undefined);
+  return { get: () => become(Reflect.apply(read, same, [])), set: become, enumerable, configurable: true };
 }
 
 function forget(handler: Handler): void {

@@ -7,6 +7,7 @@
  */
 import Module = require('node:module');
 import clockDate = require('./clock-date.cjs');
+import contextsOf = require('./contexts.cjs');
 import driverGates = require('./driver-gates.cjs');
 import inertAddons = require('./inert-addons.cjs');
 import inertChildren = require('./inert-children.cjs');
@@ -77,6 +78,9 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
   const gates = new driverGates.DriverGates(wall, temporary, options.connects === true);
   gates.watch();
   wall.connects = (site) => gates.connects(site);
+  const contexts = new contextsOf.Contexts();
+  contexts.watch(temporary);
+  contexts.guard(lasting);
   lasting.put(performance, 'timeOrigin', { value: record.facts.timeOrigin });
   temporary.publish();
 
@@ -88,6 +92,8 @@ function raise(record: StartupRecord, options: FirewallOptions = {}): Firewall {
     outside: (work) => wall.outside(work),
     unready: () => gates.unready(),
     clients: () => gates.clients(),
+    contexts: contexts.made,
+    onEmptyContext: (listener) => contexts.onEmpty(listener),
     settled: () => settled(wall, gates),
     armed: () => {
       wall.isArmed = true;

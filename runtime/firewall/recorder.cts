@@ -10,6 +10,7 @@ import net = require('node:net');
 import process = require('node:process');
 import callSites = require('./call-site.cjs');
 import clockDate = require('./clock-date.cjs');
+import contextsOf = require('./contexts.cjs');
 import codec = require('./outcome-codec.cjs');
 import patching = require('./patches.cjs');
 import processFacts = require('./process-facts.cjs');
@@ -73,10 +74,13 @@ function record(options: RecordOptions = {}): Recorder {
   clock.time = () => recordedTime(now);
   for (const module of MODULES) recordModule(module);
   recordListens();
+  const contexts = new contextsOf.Contexts();
+  contexts.watch(patches);
   patches.publish();
 
   return {
     stop,
+    contexts: contexts.made,
     take: (): StartupRecord => ({
       facts,
       calls: copyOf(calls),

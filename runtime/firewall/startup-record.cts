@@ -4,6 +4,7 @@
  * A record is plain data that survives a structured clone. `calls` holds, for each callee and place of call, the
  * results in the order in which home got them.
  */
+import type { AsyncLocalStorage } from 'node:async_hooks';
 
 /** A result as plain data: values are themselves; what has an identity or a class is tagged. */
 export type Encoded =
@@ -86,6 +87,8 @@ export interface Recorder {
   stop(): void;
   /** Resolves when no recorded promise is pending any more. */
   settled(): Promise<void>;
+  /** What start-up makes to keep contexts of requests in, by names that are the same on all loops. */
+  readonly contexts: ReadonlyMap<string, AsyncLocalStorage<unknown>>;
   take(): StartupRecord;
 }
 
@@ -150,6 +153,10 @@ export interface Firewall {
   unready(): readonly string[];
   /** Clients of packages that are connected here. */
   clients(): readonly object[];
+  /** As the recorder's. */
+  readonly contexts: ReadonlyMap<string, AsyncLocalStorage<unknown>>;
+  /** `listener` is told of each that is asked and has nothing. */
+  onEmptyContext(listener: (context: object) => void): void;
   /** Calls made inside are the runtime's own: they go straight through. For synchronous code. */
   outside<T>(work: () => T): T;
   /** Resolves when start-up has nothing left that may still run: it must have before `lift`. */

@@ -4,17 +4,21 @@
  * Reports: CannotTravel for a new value that cannot travel.
  */
 import { isDeepStrictEqual, types } from 'node:util';
-import { CannotTravel, type Encoder, isCarried } from '../codec.js';
+import { CannotTravel, type Encoder, isCarried, type Refs } from '../codec.js';
 import { isShared } from '../link/shared-objects.js';
+import { ALL_ENTRIES, entryKey, entryNamed, keyNamed, shown } from './keys.js';
 import { isLocals } from './locals.js';
 import type { ObjectChanges } from './messages.js';
 
+/** Names of properties, one below the other; `keys.ts` has those of symbols. */
 export type Path = readonly string[];
 
 /** A value as it was: primitives are themselves. */
 export type Snapshot = { readonly value: unknown; readonly inside: Inside | null };
 
 type Inside =
+  /** Of a Map, all of whose keys are texts. */
+  | { readonly kind: 'entries'; readonly of: ReadonlyMap<string, Snapshot> }
   | { readonly kind: 'properties'; readonly of: ReadonlyMap<string, Snapshot> }
   | { readonly kind: 'copy'; readonly copy: unknown };
 
@@ -28,6 +32,13 @@ function snapshotOf(value: unknown, seen: Map<object, Snapshot>): Snapshot {
   if (!isHolder(value) || isShared(value)) return { value, inside: null };
   const known = seen.get(value);
   if (known !== undefined) return known;
+  if (hasTextKeys(value)) {
+    const of = new Map<string, Snapshot>();
+    const snapshot: Snapshot = { value, inside: { kind: 'entries', of } };
+    seen.set(value, snapshot);
+    for (const [key, item] of value) of.set(key, snapshotOf(item, seen));
+    return snapshot;
+  }
   if (!hasPlainProperties(value)) return { value, inside: copyOf(value) };
   const keys = keysOf(value);
   // Most locals, queries and parameters are empty.
@@ -48,6 +59,22 @@ function hasPlainProperties(value: object): boolean {
   if (typeof value === 'function' || types.isNativeError(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Array.isArray(value) || isCarried(value);
+}
+
+function hasTextKeys(value: object): value is Map<string, unknown> {
+  if (!types.isMap(value) || Object.getPrototypeOf(value) !== Map.prototype) return false;
+  for (const key of value.keys()) if (typeof key !== 'string') return false;
+  return Object.keys(value).length === 0;
+}
+
+/** Is each change of it one of something that it holds, under a name? */
+export function isChangedWithin(value: unknown): boolean {
+  return typeof value !== 'object' || value === null || hasTextKeys(value) || !isWhole(value);
+}
+
+/** It is compared as a whole. */
+function isWhole(value: object): boolean {
+  return types.isMap(value) || copyOf(value) !== null;
 }
 
 /** The message of an error is hidden, and so is its stack, but both can be changed. */
@@ -94,13 +121,14 @@ export class ChangeList {
   set(path: Path, value: unknown): void {
     const at = this.values.length;
     try {
-      this.encoder.put(this.values, at, value, `${this.name}.${path.join('.')}`);
+      if (this.name === 'stores' && path.length === 1) throw new CannotTravel('the context', 'another took its place');
+      this.encoder.put(this.values, at, value, `${this.name}.${path.map(shown).join('.')}`);
       this.paths.push(path);
     } catch (error) {
       this.values.length = at;
       if (!(error instanceof CannotTravel)) throw error;
       if (this.real === null) this.lose(error);
-      else putAt(this.real, path, value);
+      else putAt(this.real, path, value, this.encoder.refs);
     }
   }
 
@@ -117,10 +145,39 @@ export class ChangeList {
   }
 
   contents(path: Path, { value, inside }: Snapshot, seen = new Set<object>()): void {
+    if (inside?.kind === 'entries' && types.isMap(value) && !seen.has(value)) {
+      seen.add(value);
+      this.#compareEntries(path, value, inside.of, seen);
+      return;
+    }
     if (inside?.kind !== 'properties' || !isHolder(value) || seen.has(value)) return;
     seen.add(value);
     if (!hasPlainProperties(value)) throw new CannotTravel(path.join('.'), 'its prototype was changed');
     this.#compareProperties(path, value, inside.of, seen);
+  }
+
+  /** Entries are in the order in which they came, so one that is there again, behind others, is a new one. */
+  #compareEntries(
+    path: Path,
+    map: Map<unknown, unknown>,
+    before: ReadonlyMap<string, Snapshot>,
+    seen: Set<object>,
+  ): void {
+    if (!hasTextKeys(map)) {
+      for (const [key, old] of before) this.contents([...path, entryNamed(key)], old, seen);
+      // Another one, as by its own name home would find what it has.
+      return this.set([...path, ALL_ENTRIES], new Map(map));
+    }
+    const kept = [...before.keys()].filter((key) => map.has(key));
+    const now = [...map.keys()];
+    const isInOrder = kept.every((key, at) => now[at] === key);
+    for (const [key, old] of before) {
+      const to = [...path, entryNamed(key)];
+      if (!isInOrder || !map.has(key)) this.remove(to);
+      if (isInOrder && map.has(key)) this.compare(to, map.get(key), old, seen);
+      else this.contents(to, old, seen);
+    }
+    for (const [key, value] of map) if (!isInOrder || !before.has(key)) this.set([...path, entryNamed(key)], value);
   }
 
   #compareProperties(path: Path, holder: object, before: ReadonlyMap<string, Snapshot>, seen: Set<object>): void {
@@ -154,6 +211,8 @@ export function indexPaths(path: Path, { value, inside }: Snapshot, into: Map<ob
   // Of what is compared as a whole home may have to be given a new one.
   if (inside?.kind === 'copy' && !isDeepStrictEqual(value, inside.copy)) return;
   into.set(value, path);
+  if (inside?.kind === 'entries')
+    for (const [key, item] of inside.of) indexPaths([...path, entryNamed(key)], item, into);
   if (inside?.kind !== 'properties') return;
   for (const [key, item] of inside.of) indexPaths([...path, key], item, into);
 }
@@ -162,42 +221,67 @@ export function indexPaths(path: Path, { value, inside }: Snapshot, into: Map<ob
  * Where home has changed something itself meanwhile, so that a path leads nowhere, there is nothing to change. Paths are
  * those of before: what is moved is found first.
  */
-export function applyChanges(target: object, changes: ObjectChanges): void {
-  const holders = changes.paths.map((path) => holderOf(target, path));
-  const losers = changes.removed.map((path) => holderOf(target, path));
+export function applyChanges(target: object, changes: ObjectChanges, refs: Refs): void {
+  const holders = changes.paths.map((path) => holderOf(target, path, refs));
+  const losers = changes.removed.map((path) => holderOf(target, path, refs));
   for (const [at, path] of changes.removed.entries()) {
     const holder = losers[at] ?? null;
-    if (holder !== null) Reflect.deleteProperty(holder, path.at(-1) ?? '');
+    if (holder !== null) removeAt(holder, path.at(-1) ?? '', refs);
   }
   for (const [at, path] of changes.paths.entries()) {
     const holder = holders[at] ?? null;
-    if (holder !== null) assign(holder, path.at(-1) ?? '', changes.values[at]);
+    if (holder !== null) assign(holder, path.at(-1) ?? '', changes.values[at], refs);
   }
 }
 
-function putAt(target: object, path: Path, value: unknown): void {
-  const holder = holderOf(target, path);
-  const key = path.at(-1);
-  if (holder !== null && key !== undefined) assign(holder, key, value);
+function putAt(target: object, path: Path, value: unknown, refs: Refs): void {
+  const holder = holderOf(target, path, refs);
+  if (holder !== null && path.length > 0) assign(holder, path.at(-1) ?? '', value, refs);
 }
 
 /** What a path leads to. */
-export function valueAt(target: object, path: Path): unknown {
-  const holder = holderOf(target, path);
-  return holder === null ? undefined : Reflect.get(holder, path.at(-1) ?? '');
+export function valueAt(target: object, path: Path, refs: Refs): unknown {
+  const holder = holderOf(target, path, refs);
+  return holder === null ? undefined : readAt(holder, path.at(-1) ?? '', refs);
 }
 
-function holderOf(target: object, path: Path): object | null {
+function readAt(holder: object, name: string, refs: Refs): unknown {
+  const key = entryKey(name);
+  if (key === null) return Reflect.get(holder, keyNamed(name, refs));
+  return types.isMap(holder) ? holder.get(key) : undefined;
+}
+
+function removeAt(holder: object, name: string, refs: Refs): void {
+  const key = entryKey(name);
+  if (key === null) Reflect.deleteProperty(holder, keyNamed(name, refs));
+  else if (types.isMap(holder)) holder.delete(key);
+}
+
+function holderOf(target: object, path: Path, refs: Refs): object | null {
   let at = target;
   for (let depth = 0; depth < path.length - 1; depth++) {
-    const next: unknown = Reflect.get(at, path[depth] ?? '');
+    const next = readAt(at, path[depth] ?? '', refs);
     if (!isHolder(next)) return null;
     at = next;
   }
   return at;
 }
 
-function assign(holder: object, key: string, value: unknown): void {
+/** It stays the same Map. */
+function refill(holder: object, value: unknown): void {
+  if (!types.isMap(holder) || !types.isMap(value)) return;
+  holder.clear();
+  for (const [key, item] of value) holder.set(key, item);
+}
+
+function assign(holder: object, name: string, value: unknown, refs: Refs): void {
+  if (name === ALL_ENTRIES) return refill(holder, value);
+  const entry = entryKey(name);
+  if (entry !== null) {
+    if (types.isMap(holder)) holder.set(entry, value);
+    return;
+  }
+  const key = keyNamed(name, refs);
   if (key !== '__proto__') Reflect.set(holder, key, value);
   else Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true });
 }

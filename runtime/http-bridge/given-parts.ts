@@ -22,17 +22,27 @@ export class GivenParts {
   readonly #res: Given;
   /** Null: the handler is called with nothing more. */
   readonly #args: Given | null;
+  readonly #stores: Given | null;
   #headers: { readonly [name: string]: unknown } | null;
   /** Null: not asked for since something was changed. */
   #paths: Map<object, Path> | null = null;
   /** Paths of before are found at home, whatever is moved. */
   #isComparing = false;
+  readonly #refs: Refs;
 
-  constructor(standIns: StandIns, envelope: Envelope, fail: Fail, real: (part: 'req' | 'res') => RealObject | null) {
+  constructor(
+    standIns: StandIns,
+    envelope: Envelope,
+    refs: Refs,
+    fail: Fail,
+    real: (part: 'req' | 'res') => RealObject | null,
+  ) {
     this.#standIns = standIns;
-    this.#req = Given.put(standIns.req, 'req', envelope.req, fail, real('req'));
-    this.#res = Given.put(standIns.res, 'res', envelope.res, fail, real('res'));
-    this.#args = envelope.args && Given.put(standIns.args ?? {}, 'args', envelope.args, fail, null);
+    this.#refs = refs;
+    this.#req = Given.put(standIns.req, 'req', envelope.req, refs, fail, real('req'));
+    this.#res = Given.put(standIns.res, 'res', envelope.res, refs, fail, real('res'));
+    this.#args = envelope.args && Given.put(standIns.args ?? {}, 'args', envelope.args, refs, fail, null);
+    this.#stores = envelope.stores && Given.put(standIns.stores ?? {}, 'stores', envelope.stores, refs, fail, null);
     this.#headers = envelope.headers === null ? null : { ...envelope.headers };
   }
 
@@ -49,10 +59,11 @@ export class GivenParts {
       this.#req.indexPaths(this.#paths);
       this.#res.indexPaths(this.#paths);
       this.#args?.indexPaths(this.#paths);
+      this.#stores?.indexPaths(this.#paths);
     }
     const path = this.#paths.get(thing);
     if (path === undefined || this.#isComparing) return path;
-    return follow(this.#standIns, path) === thing ? path : undefined;
+    return follow(this.#standIns, path, this.#refs) === thing ? path : undefined;
   }
 
   /** Since the last time. */
@@ -63,15 +74,18 @@ export class GivenParts {
     const req = this.#req.changes(encoder, looking);
     const res = this.#res.changes(encoder, looking);
     const args = this.#args?.changes(encoder, looking) ?? null;
+    const stores = this.#stores?.changes(encoder, looking) ?? null;
     const socket = this.#putOnSocket(encoder, looking);
     this.#isComparing = false;
     this.#paths = null;
     this.#req.accept(req);
     this.#res.accept(res);
     this.#args?.accept(args);
+    this.#stores?.accept(stores);
     const reqHeaders = this.#changedHeaders();
-    if (req === null && res === null && args === null && socket === null && reqHeaders === null) return null;
-    return { req, res, args, socket, reqHeaders, fixes: encoder.fixes };
+    const isSame = [req, res, args, stores, socket, reqHeaders].every((each) => each === null);
+    if (isSame) return null;
+    return { req, res, args, stores, socket, reqHeaders, fixes: encoder.fixes };
   }
 
   #putOnSocket(encoder: Encoder, { lose }: Looking): ObjectChanges | null {

@@ -36,6 +36,8 @@ export interface HomeSide {
   /** What the handler was called with; null for a listener of a server. */
   readonly next: unknown;
   readonly args?: Args;
+  /** The contexts that it is called in, where it asks for them. */
+  readonly stores?: Args;
   readonly app: AppNames;
   /** The other side is on this loop: its turns are those of home. */
   readonly isHere?: boolean;
@@ -284,10 +286,11 @@ export class HomeExchange {
 
   #change(changes: Changes): void {
     applyFixes(changes.fixes, this.refs);
-    if (changes.req !== null) applyChanges(this.side.req, changes.req);
-    if (changes.res !== null) applyChanges(this.side.res, changes.res);
-    if (changes.args !== null) applyChanges(this.side.args ?? {}, changes.args);
-    if (changes.socket !== null) applyChanges(this.side.req.socket, changes.socket);
+    if (changes.req !== null) applyChanges(this.side.req, changes.req, this.refs);
+    if (changes.res !== null) applyChanges(this.side.res, changes.res, this.refs);
+    if (changes.args !== null) applyChanges(this.side.args ?? {}, changes.args, this.refs);
+    if (changes.stores !== null) applyChanges(this.side.stores ?? {}, changes.stores, this.refs);
+    if (changes.socket !== null) applyChanges(this.side.req.socket, changes.socket, this.refs);
     if (changes.reqHeaders !== null) replaceHeaders(this.side.req, changes.reqHeaders);
   }
 

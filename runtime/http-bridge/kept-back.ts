@@ -3,7 +3,7 @@
  * `uncork()`: until then it keeps the texts back. Home hears in one turn of what may have been written in several, and makes the same chunks of it.
  */
 import type { ServerResponse } from 'node:http';
-import process from 'node:process';
+import process from '../node-process.cjs';
 import { genuine, KEPT_BACK } from './genuine.js';
 
 /** Of something that is written: it goes by itself, it is the first that is kept back, or it joins what is kept back already. */

@@ -73,6 +73,8 @@ export interface Envelope {
   readonly res: Properties;
   /** What the handler is called with beside request, response and `next`: an error, the value of a parameter. */
   readonly args: Properties | null;
+  /** The contexts that the handler is called in; null where it does not ask for any. */
+  readonly stores: Properties | null;
   readonly response: ResponseState;
   /** `finished`: all of it was sent. */
   readonly progress: 'open' | 'head-sent' | 'ended' | 'finished';
@@ -86,6 +88,7 @@ export interface Changes {
   readonly req: ObjectChanges | null;
   readonly res: ObjectChanges | null;
   readonly args: ObjectChanges | null;
+  readonly stores: ObjectChanges | null;
   /** What was put on the connection. */
   readonly socket: ObjectChanges | null;
   /** All of `req.headers`, where something was changed there. */

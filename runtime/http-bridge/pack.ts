@@ -12,13 +12,16 @@ import { headersIntact, readResponse } from './headers.js';
 import { corksOf } from './kept-back.js';
 import { type BodyState, type Connection, type Envelope, type ExchangeId, type Gone, TLS_FACTS } from './messages.js';
 import type { Args } from './names.js';
-import { packArgs, packReq, packRes } from './properties.js';
+import { packArgs, packReq, packRes, packStores } from './properties.js';
 
-export function packExchange(
-  id: ExchangeId,
-  { req, res, args }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly args?: Args },
-  refs: Refs,
-): Envelope {
+interface Packed {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly args?: Args;
+  readonly stores?: Args;
+}
+
+export function packExchange(id: ExchangeId, { req, res, args, stores }: Packed, refs: Refs): Envelope {
   const encoder = new Encoder(refs);
   const app = appOf(req, res, refs);
   const body = bodyState(req);
@@ -38,6 +41,7 @@ export function packExchange(
     req: reqProperties,
     res: resProperties,
     args: args === undefined ? null : packArgs(args, encoder),
+    stores: stores === undefined ? null : packStores(stores, encoder),
     response: readResponse(res),
     progress: progressOf(res),
     corks: corksOf(res),

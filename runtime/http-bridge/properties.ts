@@ -5,9 +5,10 @@
  *          cannot travel becomes a trap, which stops the exchange when it is touched.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CannotTravel, type Encoder } from '../codec.js';
-import { ChangeList, indexPaths, type Path, takeSnapshot } from './changes.js';
+import { CannotTravel, type Encoder, type Refs } from '../codec.js';
+import { ChangeList, indexPaths, isChangedWithin, type Path, takeSnapshot } from './changes.js';
 import { NODES_OWN_REQ, NODES_OWN_RES } from './genuine.js';
+import { keyNamed, nameOfKey, shown } from './keys.js';
 import { isLocals, LOCALS, makeLocals } from './locals.js';
 import type { ObjectChanges, Properties } from './messages.js';
 import type { Args } from './names.js';
@@ -67,6 +68,15 @@ export function packArgs(args: Args, encoder: Encoder): Properties {
   return { names, values, traps: [] };
 }
 
+/** A context is what it is: nothing can take its place. So all that may change in it has to be known by the way to it. */
+export function packStores(stores: Args, encoder: Encoder): Properties {
+  for (const store of Object.values(stores))
+    if (!isChangedWithin(store)) throw new CannotTravel('the context', NOT_WITHIN);
+  return packArgs(stores, encoder);
+}
+
+const NOT_WITHIN = 'what is changed in it could not be told';
+
 function pack(
   from: object,
   of: string,
@@ -80,20 +90,31 @@ function pack(
   const traps: string[] = [];
   for (const key of Reflect.ownKeys(from)) {
     if (nodesOwn.has(key) || madeAnew.has(key)) continue;
-    // A symbol is another one on the other side: code there would find nothing, and could not know.
-    if (typeof key === 'symbol') {
-      if (isRoutersOwn(key)) continue;
-      throw new CannotTravel(`${of}[${String(key)}]`, 'its name is a symbol');
-    }
-    const why = packOne(from, key, `${of}.${key}`, encoder, values);
-    if (why === undefined) names.push(isLocals(Reflect.get(from, key)) ? LOCALS : key);
-    else traps.push(key, why);
+    if (typeof key === 'symbol' && isRoutersOwn(key)) continue;
+    const name = nameOfKey(key, encoder.refs);
+    // Code on the other side would look for a symbol of its own, find nothing, and could not know.
+    if (name === undefined) throw new CannotTravel(pathOf(of, key), NO_NAME);
+    const why = packOne(from, key, pathOf(of, key), encoder, values);
+    if (why === undefined) names.push(isLocals(Reflect.get(from, key)) ? LOCALS : name);
+    else traps.push(name, why);
   }
   return { names, values, traps };
 }
 
+const NO_NAME = 'its name is a symbol that the other loop does not know';
+
+function pathOf(of: string, key: string | symbol): string {
+  return typeof key === 'string' ? `${of}.${key}` : `${of}[${String(key)}]`;
+}
+
 /** Undefined: it is in `values` now. */
-function packOne(from: object, key: string, path: string, encoder: Encoder, values: unknown[]): string | undefined {
+function packOne(
+  from: object,
+  key: string | symbol,
+  path: string,
+  encoder: Encoder,
+  values: unknown[],
+): string | undefined {
   const found = Object.getOwnPropertyDescriptor(from, key);
   if (found === undefined || !('value' in found)) return 'it is an accessor';
   if (found.enumerable !== true || found.writable !== true) return 'it is hidden or read-only';
@@ -103,7 +124,7 @@ function packOne(from: object, key: string, path: string, encoder: Encoder, valu
     return undefined;
   } catch (error) {
     values.length = at;
-    if (error instanceof CannotTravel) return error.path === path ? error.why : error.message;
+    if (error instanceof CannotTravel && !error.isCalled) return error.path === path ? error.why : error.message;
     throw error;
   }
 }
@@ -111,14 +132,14 @@ function packOne(from: object, key: string, path: string, encoder: Encoder, valu
 /** Home's own object, where both sides are one loop: what could not travel is read there. */
 export interface RealObject {
   readonly object: object;
-  read(key: string): unknown;
+  read(key: string | symbol): unknown;
 }
 
-export type PartName = 'req' | 'res' | 'args';
+export type PartName = 'req' | 'res' | 'args' | 'stores';
 
 export type Fail = (what: string, why: string) => never;
 
-/** What a stand-in was given; knows what has been changed since. */
+/** What a stand-in was given, by the names of `keys.ts`; knows what has been changed since. */
 export class Given {
   readonly #before = new Map<string, ReturnType<typeof takeSnapshot>>();
   readonly #traps = new Map<string, () => unknown>();
@@ -126,12 +147,20 @@ export class Given {
   private constructor(
     readonly target: object,
     readonly name: PartName,
+    readonly refs: Refs,
     readonly fail: Fail,
     readonly real: RealObject | null,
   ) {}
 
-  static put(target: object, name: PartName, properties: Properties, fail: Fail, real: RealObject | null): Given {
-    const given = new Given(target, name, fail, real);
+  static put(
+    target: object,
+    name: PartName,
+    properties: Properties,
+    refs: Refs,
+    fail: Fail,
+    real: RealObject | null,
+  ): Given {
+    const given = new Given(target, name, refs, fail, real);
     given.put(properties);
     return given;
   }
@@ -144,7 +173,7 @@ export class Given {
       }
       const key = name === LOCALS ? 'locals' : name;
       const value = name === LOCALS ? makeLocals(values[at]) : values[at];
-      Reflect.set(this.target, key, value);
+      Reflect.set(this.target, this.#key(key), value);
       this.#before.set(key, takeSnapshot(value));
     }
     for (let at = 0; at < traps.length; at += 2) this.#trap(traps[at] ?? '', traps[at + 1] ?? '');
@@ -155,20 +184,26 @@ export class Given {
     const names = new Set(properties.names.map((name) => (name === LOCALS ? 'locals' : name)));
     for (let at = 0; at < properties.traps.length; at += 2) names.add(properties.traps[at] ?? '');
     for (const key of [...this.#before.keys(), ...this.#traps.keys()]) {
-      if (!names.has(key)) Reflect.deleteProperty(this.target, key);
+      if (!names.has(key)) Reflect.deleteProperty(this.target, this.#key(key));
     }
-    for (const key of this.#traps.keys()) Reflect.deleteProperty(this.target, key);
+    for (const key of this.#traps.keys()) Reflect.deleteProperty(this.target, this.#key(key));
     this.#before.clear();
     this.#traps.clear();
     this.put(properties);
   }
 
-  #trap(key: string, why: string): void {
-    const what = `${this.name}.${key}`;
+  /** What it is called here. */
+  #key(name: string): string | symbol {
+    return keyNamed(name, this.refs);
+  }
+
+  #trap(name: string, why: string): void {
+    const what = `${this.name}.${shown(name)}`;
     const { real } = this;
+    const key = this.#key(name);
     const get = (): unknown => (real === null ? this.fail(what, why) : real.read(key));
     const set = real === null ? get : (value: unknown): void => void Reflect.set(real.object, key, value);
-    this.#traps.set(key, get);
+    this.#traps.set(name, get);
     Object.defineProperty(this.target, key, { get, set, enumerable: true, configurable: true });
   }
 
@@ -181,10 +216,13 @@ export class Given {
     const list = new ChangeList(encoder, this.name, lose, this.real?.object ?? null);
     const { nodesOwn, madeAnew } = OF_PART[this.name];
     let left = this.#before.size + this.#traps.size;
-    // Symbols and hidden properties take time to list, and only a chain that goes on could miss them.
-    for (const key of ended ? Object.keys(this.target) : Reflect.ownKeys(this.target)) {
+    // Hidden properties take time to list, and only a chain that goes on could miss them.
+    for (const key of ended ? shownKeys(this.target) : Reflect.ownKeys(this.target)) {
       if (nodesOwn.has(key) && !REQ_CHANGED.includes(String(key))) continue;
-      if (typeof key === 'string' && this.#compare(key, list)) left--;
+      const name = nameOfKey(key, this.refs);
+      if (name !== undefined && this.#compare(name, list)) left--;
+      // Nobody at home can look for that.
+      else if (name === undefined && ended) continue;
       else if (!nodesOwn.has(key) && !(madeAnew.has(key) && (ended || (this.real !== null && !handsOn))))
         this.#checkNew(key, list);
     }
@@ -193,33 +231,34 @@ export class Given {
   }
 
   /** Was it given? */
-  #compare(key: string, list: ChangeList): boolean {
-    const before = this.#before.get(key);
+  #compare(name: string, list: ChangeList): boolean {
+    const before = this.#before.get(name);
     if (before !== undefined) {
       // A primitive that is the same, as most are, needs no more than this.
-      const value: unknown = Reflect.get(this.target, key);
-      if (before.inside !== null || !Object.is(before.value, value)) list.compare([key], value, before);
+      const value: unknown = Reflect.get(this.target, this.#key(name));
+      if (before.inside !== null || !Object.is(before.value, value)) list.compare([name], value, before);
       return true;
     }
-    const trap = this.#traps.get(key);
+    const trap = this.#traps.get(name);
     if (trap === undefined) return false;
-    return Object.getOwnPropertyDescriptor(this.target, key)?.get === trap;
+    return Object.getOwnPropertyDescriptor(this.target, this.#key(name))?.get === trap;
   }
 
   #checkNew(key: string | symbol, list: ChangeList): void {
     if (typeof key === 'string' ? LOCAL.has(key) : isRoutersOwn(key)) return;
     const found = Object.getOwnPropertyDescriptor(this.target, key);
-    const path = `${this.name}.${String(key)}`;
+    const path = pathOf(this.name, key);
+    const name = nameOfKey(key, this.refs);
     const isAsItIs = typeof key === 'symbol' || (found !== undefined && !('value' in found));
     if (this.real !== null && isAsItIs && found !== undefined) Object.defineProperty(this.real.object, key, found);
-    else if (typeof key === 'symbol') list.lose(new CannotTravel(path, 'its name is a symbol'));
+    else if (name === undefined) list.lose(new CannotTravel(path, NO_NAME));
     else if (found === undefined || !('value' in found)) list.lose(new CannotTravel(path, 'it is an accessor'));
-    else list.set([key], found.value);
+    else list.set([name], found.value);
   }
 
   #findRemoved(list: ChangeList): void {
     for (const key of [...this.#before.keys(), ...this.#traps.keys()]) {
-      if (Object.hasOwn(this.target, key)) continue;
+      if (Object.hasOwn(this.target, this.#key(key))) continue;
       list.remove([key]);
       const before = this.#before.get(key);
       if (before !== undefined) list.contents([key], before);
@@ -233,7 +272,8 @@ export class Given {
     for (const path of [...paths, ...removed]) {
       const key = path[0] ?? '';
       this.#traps.delete(key);
-      if (Object.hasOwn(this.target, key)) this.#before.set(key, takeSnapshot(Reflect.get(this.target, key)));
+      const own = this.#key(key);
+      if (Object.hasOwn(this.target, own)) this.#before.set(key, takeSnapshot(Reflect.get(this.target, own)));
       else this.#before.delete(key);
     }
   }
@@ -251,11 +291,17 @@ export interface Looking {
   lose(error: CannotTravel): void;
 }
 
+function shownKeys(of: object): readonly (string | symbol)[] {
+  const symbols = Object.getOwnPropertySymbols(of);
+  return symbols.length === 0 ? Object.keys(of) : [...Object.keys(of), ...symbols];
+}
+
 const NONE: ReadonlySet<string | symbol> = new Set();
 const OF_PART = {
   req: { nodesOwn: NODES_OWN_REQ, madeAnew: REQ_MADE_ANEW },
   res: { nodesOwn: NODES_OWN_RES, madeAnew: RES_MADE_ANEW },
   args: { nodesOwn: NONE, madeAnew: NONE },
+  stores: { nodesOwn: NONE, madeAnew: NONE },
 } as const;
 
 /** Bookkeeping of a loop: functions that concern that loop's own object only. */

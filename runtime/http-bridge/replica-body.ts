@@ -2,7 +2,7 @@
  * The body of a request at a replica: asks home for it when a handler reads, and no faster than it does.
  */
 import type { IncomingMessage } from 'node:http';
-import process from 'node:process';
+import process from '../node-process.cjs';
 import { WINDOW } from './home-body.js';
 import type { BodyState } from './messages.js';
 import { endRequest } from './stand-in.js';

@@ -68,7 +68,7 @@ export interface Real {
   /** Gives a name under which home finds it. */
   keep(thing: unknown): unknown;
   /** What home has under a name; it is to be told first what was done here. */
-  read(exchange: ReplicaExchange, part: 'req' | 'res', key: string): unknown;
+  read(exchange: ReplicaExchange, part: 'req' | 'res', key: string | symbol): unknown;
 }
 
 export function openExchange(envelope: Envelope, side: ReplicaSide): ReplicaExchange {
@@ -83,6 +83,8 @@ export class ReplicaExchange implements SocketOwner {
   readonly next: (...args: unknown[]) => void;
   /** What the handler is called with beside these. */
   readonly args: Args = {};
+  /** Contexts that the handler is called in. */
+  readonly stores: Args = {};
   readonly refs: ExchangeRefs;
   readonly #side: ReplicaSide;
   readonly socket: StandInSocket;
@@ -121,7 +123,7 @@ export class ReplicaExchange implements SocketOwner {
     this.refs = new ExchangeRefs(this, side.app, (thing) => this.#given.pathOf(thing));
     applyFixes(envelope.fixes, this.refs);
     const fail = (what: string, why: string): never => this.fail(what, why);
-    this.#given = new GivenParts(this, envelope, fail, (part) => this.#real(part));
+    this.#given = new GivenParts(this, envelope, this.refs, fail, (part) => this.#real(part));
     if (envelope.app !== null) this.#enterApp(envelope.app);
     this.res.on('finish', this.#onFinish);
     recorders.set(this.res, this.#steps);
@@ -344,6 +346,11 @@ export class ReplicaExchange implements SocketOwner {
   }
 
   /** `isEarly`: listeners may still be added. */
+  /** Before this turn is over: the thread may not come to its end. */
+  flush(): void {
+    this.#flush();
+  }
+
   #flush(isEarly = false): void {
     if (this.#outbox.isEmpty || this.#failed) return;
     let steps = this.#outbox.takeSteps();

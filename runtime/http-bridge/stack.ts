@@ -15,7 +15,15 @@ const BUILT = fileURLToPath(new URL('..', import.meta.url));
 const WRITTEN = BUILT.replace(/([\\/])dist[\\/](?=runtime[\\/])/, '$1');
 const BRIDGE = `http-bridge${sep}`;
 
+let followsFlows = false;
+
+/** From now on Node follows what is asynchronous for our sake, and calls callbacks by a function of its own for that. */
+export function followFlows(): void {
+  followsFlows = true;
+}
+
 function isOurs(line: string, file = ''): boolean {
+  if (followsFlows && file === '' && line.includes('callbackTrampoline (node:internal/async_hooks')) return true;
   return line.includes(BUILT + file) || line.includes(WRITTEN + file);
 }
 
@@ -93,8 +101,12 @@ export class Below implements Frames {
       return found?.value === this.#stub || found?.get !== undefined;
     });
     const [, name = '', place] = /^\s+at (?:(?:Object\.)?(\S+) )?\(?(.*?)\)?$/.exec(line) ?? [];
-    if (key === undefined || place === undefined) return line;
+    if (place === undefined) return line;
     const isNameless = name === '' || name === '<anonymous>';
+    // As an emitter calls its listeners.
+    const { name: type = '' } = key === undefined ? Object(receiver.constructor) : {};
+    if (type !== '' && type !== 'Object') return `    at ${type}.${isNameless ? '<anonymous>' : name} (${place})`;
+    if (key === undefined) return line;
     return `    at Object.${isNameless ? key : name === key ? name : `${name} [as ${key}]`} (${place})`;
   }
 
@@ -191,6 +203,13 @@ function withoutResumed(own: readonly string[], lines: readonly string[]): reado
 /** The frame of `resumeAbove`. */
 function isResuming(line: string): boolean {
   return isFrame(line) && isOurs(line, `${BRIDGE}stack.`);
+}
+
+/** It came about in Fluxion's own code, and no code of the app's or of a package was near. */
+export function isOwnFault(error: unknown): boolean {
+  if (!types.isNativeError(error) || typeof error.stack !== 'string') return false;
+  const frames = error.stack.split('\n').filter((line) => isFrame(line) && !/\(?(node:|<anonymous>)/.test(line));
+  return frames.length > 0 && frames.every((line) => isOurs(line));
 }
 
 function isFrame(line: string): boolean {

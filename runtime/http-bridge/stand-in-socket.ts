@@ -3,8 +3,8 @@
  *        for home's own response makes them; what counts is when they would have been taken.
  */
 import { type AddressInfo, Socket } from 'node:net';
-import process from 'node:process';
 import type tls from 'node:tls';
+import builtin from '../builtin.cjs';
 import type { Connection, SocketMethod } from './messages.js';
 
 /** What a stand-in may have on the way to home before `write` says that it is enough. */
@@ -22,7 +22,7 @@ let secureNames: readonly string[] | null = null;
 
 /** What a TLS connection can tell about itself; all of it is at home. Few apps have one: TLS takes 1.5 MB. */
 function findSecureNames(): readonly string[] {
-  const { TLSSocket }: typeof tls = process.getBuiltinModule('node:tls');
+  const { TLSSocket }: typeof tls = builtin.getBuiltin('node:tls');
   const names = Object.getOwnPropertyNames(TLSSocket.prototype);
   return [...names.filter((name) => name !== 'constructor' && !name.startsWith('_')), 'ssl'];
 }

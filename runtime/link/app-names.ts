@@ -1,9 +1,15 @@
-import { CannotTravel } from '../codec.js';
+import type { AsyncLocalStorage } from 'node:async_hooks';
+import { CannotTravel, type Making } from '../codec.js';
+import type { Args } from '../http-bridge/names.js';
+import { childOf, isLogger, loggerOf, makeChild } from './child-loggers.js';
 import type { Classes } from './classes.js';
-import { ExportedSymbols } from './exported-symbols.js';
+import { PackageSymbols } from './package-symbols.js';
 import type { Parts } from './reach.js';
 import { SchemaFunctions } from './schema-functions.js';
 import { SharedObjects } from './shared-objects.js';
+
+/** The place at which it was made comes first. */
+const OF_PACKAGE = /^[^|]*[\\/]node_modules[\\/]/;
 
 const VALIDATES = 'validates ';
 const SHARED = 'shared ';
@@ -18,7 +24,8 @@ export class AppNames {
   readonly #names = new WeakMap<object, string>();
   readonly #shared = new SharedObjects();
   readonly #functions = new SchemaFunctions();
-  readonly #symbols = new ExportedSymbols();
+  readonly #symbols = new PackageSymbols();
+  readonly #contexts = new Map<string, AsyncLocalStorage<unknown>>();
   /** Names of what cannot travel, and is kept here until it is named again. */
   readonly #kept: string[] = [];
   #keptCount = 0;
@@ -69,7 +76,10 @@ export class AppNames {
   }
 
   thingOf(name: string): object | undefined {
-    if (name.startsWith(SHARED)) return this.#shared.objectOf(name.slice(SHARED.length));
+    if (name.startsWith(SHARED)) {
+      const found = this.#shared.objectOf(name.slice(SHARED.length));
+      return typeof found === 'symbol' ? undefined : found;
+    }
     if (name.startsWith(VALIDATES)) return this.#functions.functionOf(name.slice(VALIDATES.length));
     const known = this.#things.get(name);
     if (known !== undefined || !name.startsWith(KEPT) || this.#keptCount > 0) return known;
@@ -88,12 +98,62 @@ export class AppNames {
     if (oldest !== undefined) this.#things.delete(oldest);
   }
 
+  /** `functions`: those that are called for requests, by names that are the same on both sides. */
+  addLoggers(functions: Iterable<readonly [key: string, fn: object]>): void {
+    const loggers = new Map<string, object>();
+    for (const [key, fn] of functions) {
+      const logger = loggerOf(fn);
+      if (logger !== null) loggers.set(key, logger);
+    }
+    if (loggers.size > 0) this.add('logger of', loggers);
+  }
+
+  makingOf(thing: object, nameOf: (thing: object) => unknown): Making | undefined {
+    const child = childOf(thing, (other) => nameOf(other) !== undefined);
+    return child === null ? undefined : { of: nameOf(child.of), texts: child.bound };
+  }
+
+  isCalled(thing: object): boolean {
+    return isLogger(thing);
+  }
+
+  make(of: unknown, texts: readonly string[]): object | undefined {
+    return typeof of === 'object' && of !== null ? makeChild(of, texts) : undefined;
+  }
+
+  /** What start-up made to keep contexts of requests in, by names that are the same on both sides. */
+  addContexts(contexts: ReadonlyMap<string, AsyncLocalStorage<unknown>>): void {
+    for (const [name, context] of contexts) this.#contexts.set(name, context);
+  }
+
+  get hasContexts(): boolean {
+    return this.#contexts.size > 0;
+  }
+
+  /** Of the app's own. */
+  isContext(thing: object): boolean {
+    for (const [name, context] of this.#contexts) if (context === thing) return !OF_PACKAGE.test(name);
+    return true;
+  }
+
+  contextNamed(name: string): AsyncLocalStorage<unknown> | undefined {
+    return this.#contexts.get(name);
+  }
+
+  /** What whoever asks now would be given. */
+  stores(): Args {
+    return Object.fromEntries([...this.#contexts].map(([name, context]) => [name, context.getStore()]));
+  }
+
   symbolName(symbol: symbol): string | undefined {
-    return this.#symbols.nameOf(symbol);
+    const shared = this.#shared.nameOf(symbol);
+    return shared === undefined ? this.#symbols.nameOf(symbol) : `${SHARED}${shared}`;
   }
 
   symbolOf(name: string): symbol | undefined {
-    return this.#symbols.symbolOf(name);
+    if (!name.startsWith(SHARED)) return this.#symbols.symbolOf(name);
+    const found = this.#shared.objectOf(name.slice(SHARED.length));
+    return typeof found === 'symbol' ? found : undefined;
   }
 }
 

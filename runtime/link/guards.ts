@@ -9,8 +9,9 @@
  * What the analysis has seen change is left out, as those who depend on it stay home. Looked at are the properties of the first
  * objects on the way, which is where settings are kept; all of the rest is for `--sanitize` to look at.
  */
-import process from 'node:process';
+
 import type { LinkManifest } from '../../flx/run-manifest.js';
+import process from '../node-process.cjs';
 import { isAsKept, type Kept, keep, keepPart } from './kept.js';
 import type { Parts } from './reach.js';
 import { ownObject } from './settings-watch.js';
@@ -33,7 +34,7 @@ export class Dependencies {
   readsLocals = false;
   readonly #changing: ReadonlySet<string>;
   readonly #kept = new Map<object, Kept>();
-  readonly #parts = new Map<string, object[]>();
+  readonly #parts = new Map<string, (object | symbol)[]>();
   readonly #texts: string[] = [];
   #count = 0;
 
@@ -51,7 +52,7 @@ export class Dependencies {
     return this.#parts;
   }
 
-  addPart(variable: string, part: object): void {
+  addPart(variable: string, part: object | symbol): void {
     const parts = this.#parts.get(variable);
     if (parts === undefined) this.#parts.set(variable, [part]);
     else parts.push(part);

@@ -11,12 +11,12 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Lift, LiftedClosure, LiftedFunction, LiveFacts } from '../../flx/live-facts.js';
 import type { Place } from '../../flx/program.js';
 import type { LinkFluxion, LinkManifest, StartManifest } from '../../flx/run-manifest.js';
 import cache from '../cache.cjs';
+import process from '../node-process.cjs';
 import { placeOf } from './live-facts.js';
 
 export interface ProgramToLift {

@@ -10,11 +10,11 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import Module from 'node:module';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 import { ANY_NAME, type AppName } from '../../flx/program.js';
 import { http } from '../node-http.js';
+import process from '../node-process.cjs';
 import { lexicalThis } from './arrows.js';
 import type { Dependencies } from './guards.js';
 import type { FunctionPlace, Reflector } from './reflect.js';
@@ -53,13 +53,13 @@ const UNTOLD = Symbol('untold');
 const MOST_NODES = 300_000;
 const MOST_FUNCTIONS = 6_000;
 
-/** By variable, the objects and functions that it leads to, in the order in which they were told: where the texts are the same, so is the
- *  order. */
-export type Parts = ReadonlyMap<string, readonly object[]>;
+/** By variable, the objects, functions and symbols that it leads to, in the order in which they were told: where the texts are the same, so is
+ *  the order. */
+export type Parts = ReadonlyMap<string, readonly (object | symbol)[]>;
 
 /** One answer: what has been met in it is told once. */
 interface Told {
-  readonly objects: Map<object, number>;
+  readonly objects: Map<object | symbol, number>;
   readonly functions: Set<object>;
   /** What is code, or has methods, and is not looked into: with the file of that code, which may be empty. Null where nobody asks. */
   readonly strangers: Map<object, string> | null;
@@ -251,6 +251,7 @@ export class Reach {
       return name;
     }
     if (typeof value === 'function') return this.#tellFunction(value, told);
+    if (typeof value === 'symbol') return this.#tellSymbol(value, told);
     if (typeof value !== 'object' || value === null) return tellPrimitive(value);
     const known = told.objects.get(value);
     if (known !== undefined) return `#${known}`;
@@ -278,6 +279,15 @@ export class Reach {
     if (this.#facts.size > MOST_FUNCTIONS) return unlike('too many functions');
     const inner = [...variables].map(([name, value]) => `${name}=${this.#tellVariable(place, name, value, told)}`);
     return `${at}{${inner.join()}}`;
+  }
+
+  /** Another one on each loop, unless it is registered. */
+  #tellSymbol(symbol: symbol, told: Told): string {
+    const known = told.objects.get(symbol);
+    if (known !== undefined) return `#${known}`;
+    told.objects.set(symbol, told.objects.size);
+    if (Symbol.keyFor(symbol) === undefined) told.dependencies?.addPart(told.variable, symbol);
+    return tellPrimitive(symbol);
   }
 
   /** One that waits here for what start-up began would wait for ever. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { url as inspectorUrl, Session } from 'node:inspector';
-import process from 'node:process';
+import process from '../node-process.cjs';
 
 /** Line and column count from 1. The column is that of the parameters: behind `function name`, but at `async` of an
  *  arrow function. */

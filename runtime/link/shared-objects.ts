@@ -1,7 +1,8 @@
 /**
  * Reads: what functions that may run on two loops reach on each of them, which has been found equal.
  * Gives: names that are the same on both. Start-up made these objects and nothing changes them, so a message names them instead of
- *        carrying a copy: what is one object at home is one object there, and functions need no way to travel.
+ *        carrying a copy: what is one object at home is one object there, functions need no way to travel, and properties may be named by
+ *        symbols.
  */
 import type { Parts } from './reach.js';
 
@@ -9,8 +10,8 @@ import type { Parts } from './reach.js';
 const MOST_OBJECTS = 100_000;
 
 export class SharedObjects {
-  readonly #lists = new Map<string, readonly object[]>();
-  readonly #names = new Map<object, string>();
+  readonly #lists = new Map<string, readonly (object | symbol)[]>();
+  readonly #names = new Map<object | symbol, string>();
 
   /** `of`: the same on both loops. */
   add(of: string, parts: Parts): void {
@@ -21,7 +22,7 @@ export class SharedObjects {
       if (this.#names.size > MOST_OBJECTS) continue;
       for (const [index, object] of objects.entries()) {
         if (!this.#names.has(object)) this.#names.set(object, `${index} ${list}`);
-        shared.add(object);
+        if (typeof object !== 'symbol') shared.add(object);
       }
     }
   }
@@ -31,11 +32,11 @@ export class SharedObjects {
     this.#names.clear();
   }
 
-  nameOf(object: object): string | undefined {
+  nameOf(object: object | symbol): string | undefined {
     return this.#names.get(object);
   }
 
-  objectOf(name: string): object {
+  objectOf(name: string): object | symbol {
     const end = name.indexOf(' ');
     const found = this.#lists.get(name.slice(end + 1))?.[Number(name.slice(0, end))];
     if (found === undefined) throw new Error(`${name} is not known here`);

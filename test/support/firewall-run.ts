@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
@@ -84,10 +84,18 @@ export interface Service {
   readonly heard: readonly string[];
 }
 
-export async function tcpService(t: ExecutionContext, reply = ''): Promise<Service> {
+interface TcpService extends Service {
+  /** When all that was said by clients which have ended is heard. */
+  readonly settled: () => Promise<void>;
+}
+
+export async function tcpService(t: ExecutionContext, reply = ''): Promise<TcpService> {
   const heard: string[] = [];
   const sockets = new Set<Socket>();
+  let last: Socket | null = null;
+  const isOver = (socket: Socket): boolean => socket.readableEnded || socket.destroyed;
   const server: Server = createServer((socket) => {
+    if (socket.remotePort === last?.localPort) return void socket.destroy();
     sockets.add(socket);
     const index = heard.push('') - 1;
     socket.on('data', (chunk) => {
@@ -103,7 +111,14 @@ export async function tcpService(t: ExecutionContext, reply = ''): Promise<Servi
     server.close();
   });
   const address = server.address();
-  return { port: String(typeof address === 'object' ? address?.port : ''), heard };
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const settled = async (): Promise<void> => {
+    // Connections are accepted in the order in which they came.
+    last = connect(port, '127.0.0.1').resume();
+    await once(last, 'close');
+    for (const socket of sockets) if (!isOver(socket)) await once(socket, 'close');
+  };
+  return { port: String(port), heard, settled };
 }
 
 export async function udpService(t: ExecutionContext): Promise<Service> {

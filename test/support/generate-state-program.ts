@@ -19,7 +19,7 @@ export interface TouchPlan {
 
 export interface HandlerPlan {
   readonly touches: readonly TouchPlan[];
-  readonly registered: 'in place' | 'by name' | 'behind another' | 'as a constant';
+  readonly registered: 'in place' | 'by name' | 'behind another' | 'as a constant' | 'through a helper';
   readonly busy: string;
 }
 
@@ -201,6 +201,21 @@ export const carriers: { readonly [name: string]: Carrier } = {
     (n, s) => `app.set('${n}', ${s});`,
     (n) => `app.get('${n}')`,
   ),
+  'defined getter of a prototype': carrier(
+    (n, s) =>
+      `function C${n}() {} Object.defineProperty(C${n}.prototype, 'held', { get: function () { return ${s}; } }); const ${n} = new C${n}();`,
+    held,
+  ),
+  'app.locals of the request': carrier(
+    (n, s) => `app.locals.${n} = ${s};`,
+    (n) => `req.app.locals.${n}`,
+    { last: true },
+  ),
+  "setting of the request's app": carrier(
+    (n, s) => `app.set('${n}', ${s});`,
+    (n) => `req.app.get('${n}')`,
+    { last: true },
+  ),
   'export of another module': carrier((n, s) => `const ${n} = require('./${n}.js'); ${n}.held = ${s};`, held, {
     module: 'exports.held = null;',
   }),
@@ -349,6 +364,8 @@ export const leaves: { readonly [name: string]: Leaf } = {
   'destructured list': changing('list', (s, n) => `const { list: ${n} } = ${s}; ${n}.pop();`),
   'destructuring assignment': changing('n', (s) => `[${s}.n] = [1];`),
   'object destructuring assignment': changing('n', (s) => `({ url: ${s}.n } = req);`),
+  'step of an iterator': changing('n', (s) => `new Set([${s}])[Symbol.iterator]().next().value.n++;`),
+  'defined getter': changing('n', (s) => `Object.defineProperty({}, 'it', { get: () => ${s} }).it.n++;`),
   'loop variable': changing('n', (s) => `for (${s}.n of [1, 2]);`),
   'optional chain': changing('list', (s) => `${s}?.list?.push(1);`),
   'Object.assign': changing('n', (s) => `Object.assign(${s}, { n: 1 });`),
@@ -456,6 +473,8 @@ function register(how: HandlerPlan['registered'], id: string, text: string): str
       return `app.get('/${id}', ${id});\n${text}`;
     case 'behind another':
       return `app.get('/${id}', (req, res, next) => next(), ${text});`;
+    case 'through a helper':
+      return `${text.replace(`function ${id}`, `function ${id}Does`)}\napp.get('/${id}', function ${id}(req, res) { ${id}Does(req, res); });`;
     case 'as a constant':
       return `const ${id} = ${text.replace(`function ${id}`, 'async function ')};\napp.get('/${id}', [${id}]);`;
   }
@@ -509,7 +528,13 @@ export function statePlans(vocabulary: Vocabulary): fc.Arbitrary<StatePlan> {
     });
     const handler = fc.record({
       touches: fc.array(touch, { maxLength: 2 }),
-      registered: fc.constantFrom('in place' as const, 'by name', 'behind another', 'as a constant'),
+      registered: fc.constantFrom(
+        'in place' as const,
+        'by name',
+        'behind another',
+        'as a constant',
+        'through a helper',
+      ),
       busy: fc.constantFrom(...vocabulary.busy),
     });
     return fc.array(handler, { minLength: 2, maxLength: 5 }).map((handlers) => ({ states, handlers }));

@@ -1,0 +1,108 @@
+/**
+ * Reads: how busy home and its replicas are, and what is asked of home beside work that may leave.
+ * Gives: which runs of work that may leave home takes itself. What it takes costs no message; but who is asked for something else waits
+ *        meanwhile. So it takes some only where replicas have no time left, and next to nobody asks it for anything else, and leaves a
+ *        core to itself.
+ *
+ *     none ── replicas have no time, home has, and all ask for such work ──> a little ──> more, until home is as busy
+ *      ^                                                                       │
+ *      └── replicas have time again, or others ask home ───────────────────────┘
+ *
+ * What computes for long is never taken.
+ */
+import cores from './cores.cjs';
+import { HEAVY_MS } from './scheduler.js';
+
+const STEP = 0.05;
+const MOST = 0.8;
+/** One look may fall on a burst. */
+const LOOKS = 3;
+/** Where replicas are busy for less of their time home is too busy to send them more. */
+const FULL = 0.9;
+/** They could do all. */
+const HAVE_TIME = 0.6;
+/** Home has some as well. */
+const HAS_TIME = 0.85;
+/** Before it takes any: what keeps it busier than sending does may not be asked for by requests. */
+const IDLES = 0.4;
+/** Of its requests so many may be for something else. */
+const OTHERS = 0.02;
+
+export class HomeShare {
+  readonly #decided: (what: string, why: string) => void;
+  readonly #requests: () => number;
+  readonly #count: number;
+  #share = 0;
+  /** Parts of runs that are home's by now. */
+  #due = 0;
+  #full = 0;
+  /** At the last look. */
+  #before = 0;
+  /** Requests since then with such work in them, and the last one of these. */
+  #asked = 0;
+  #last = -1;
+
+  /** `requests`: that have come to home. */
+  constructor(
+    decided: (what: string, why: string) => void,
+    requests: () => number,
+    count: number = Math.max(1, cores.cores() - 1),
+  ) {
+    this.#decided = decided;
+    this.#requests = requests;
+    this.#count = count;
+  }
+
+  /** Asked for each run that could go. */
+  takes(): boolean {
+    const request = this.#requests();
+    if (request !== this.#last) this.#asked++;
+    this.#last = request;
+    if (this.#share === 0) return false;
+    this.#due += this.#share;
+    if (this.#due < 1) return false;
+    this.#due -= 1;
+    return true;
+  }
+
+  /** On how many replicas work that computes for so long is of use beside that. */
+  mostFor(ms: number): number {
+    return this.#share > 0 && ms < HEAVY_MS ? this.#count : Number.POSITIVE_INFINITY;
+  }
+
+  /** How busy all are, since the last look. */
+  look(home: number, replicas: readonly number[]): void {
+    const inUse = replicas.toSorted((one, other) => other - one).slice(0, this.#count);
+    const busy = inUse.length < this.#count ? 0 : inUse.reduce((sum, each) => sum + each, 0) / inUse.length;
+    const isAlone = this.#isAlone();
+    const next = this.#next(home, busy, isAlone);
+    if (next > 0 !== this.#share > 0) {
+      const why = `replicas are busy for ${percent(busy)} of their time, the main thread for ${percent(home)}`;
+      this.#decided(`the main thread takes ${next > 0 ? 'some' : 'none'} of what may leave`, why);
+    }
+    this.#share = next;
+  }
+
+  #next(home: number, busy: number, isAlone: boolean | null): number {
+    const isWanted = isAlone === true && busy >= FULL && home < (this.#share === 0 ? IDLES : HAS_TIME);
+    this.#full = isWanted ? this.#full + 1 : 0;
+    if (busy < HAVE_TIME || isAlone === false) return 0;
+    if (busy < FULL) return this.#share === 0 ? 0 : Math.max(STEP, this.#share - STEP);
+    const mayTake = isWanted && (this.#share > 0 || this.#full >= LOOKS);
+    return mayTake ? Math.min(MOST, this.#share + STEP) : this.#share;
+  }
+
+  /** Does nearly all that home is asked for come to such work? Null where it was asked for nothing. */
+  #isAlone(): boolean | null {
+    const requests = this.#requests();
+    const all = requests - this.#before;
+    const isAlone = all === 0 ? null : all - this.#asked <= all * OTHERS;
+    this.#before = requests;
+    this.#asked = 0;
+    return isAlone;
+  }
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}

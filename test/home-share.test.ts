@@ -1,0 +1,97 @@
+import test from 'ava';
+import { HomeShare } from '../runtime/home-share.js';
+
+interface Second {
+  /** How busy they are. */
+  readonly home: number;
+  readonly replicas: readonly number[];
+  /** Requests in each tenth of a second that come to work that may leave; and others. */
+  readonly asked?: number;
+  readonly others?: number;
+}
+
+/** Home on a clock of the test's own, with so many replicas of use beside it. */
+function besides(count: number): {
+  readonly share: HomeShare;
+  readonly decided: string[];
+  /** Of the last tenth of a second, how many runs home took. */
+  pass(looks: number, second: Second): number;
+} {
+  const decided: string[] = [];
+  let requests = 0;
+  const share = new HomeShare(
+    (what) => void decided.push(what),
+    () => requests,
+    count,
+  );
+  const pass = (looks: number, { home, replicas, asked = 40, others = 0 }: Second): number => {
+    let taken = 0;
+    for (let look = 0; look < looks; look++) {
+      taken = 0;
+      for (let at = 0; at < asked; at++) {
+        requests++;
+        // A router asks before it calls a handler, and what is called asks again.
+        if (share.takes() || share.takes()) taken++;
+      }
+      requests += others;
+      share.look(home, replicas);
+    }
+    return taken;
+  };
+  return { share, decided, pass };
+}
+
+const FULL = [0.97, 0.98];
+
+test('where replicas have no time and home has, home takes more and more, and fewer replicas are used', (t) => {
+  const { share, pass, decided } = besides(1);
+  t.is(pass(3, { home: 0.1, replicas: FULL }), 0, 'three looks decide');
+  const few = pass(2, { home: 0.2, replicas: [0.99, 0] });
+  t.true(few > 0 && few < 10, String(few));
+  t.true(pass(5, { home: 0.5, replicas: [0.99, 0] }) > few);
+  t.is(share.mostFor(2), 1);
+  t.is(share.mostFor(5), Number.POSITIVE_INFINITY, 'what computes for long is for all of them');
+  t.deepEqual(decided, ['the main thread takes some of what may leave']);
+});
+
+test('it takes no more when it is as busy, and less when replicas have to wait for it', (t) => {
+  const { pass } = besides(1);
+  pass(8, { home: 0.3, replicas: FULL });
+  const some = pass(1, { home: 0.95, replicas: [0.99, 0] });
+  t.is(pass(20, { home: 0.95, replicas: [0.99, 0] }), some);
+  t.true(pass(4, { home: 0.99, replicas: [0.8, 0] }) < some);
+  t.true(pass(30, { home: 0.99, replicas: [0.8, 0] }) > 0);
+});
+
+test('where replicas have time it takes none', (t) => {
+  const { share, pass, decided } = besides(1);
+  t.is(pass(20, { home: 0.1, replicas: [0.5, 0.5] }), 0);
+  t.is(pass(20, { home: 0.1, replicas: [0.97] }) > 0, true, 'one is all that would be used');
+  pass(1, { home: 0.1, replicas: [0.4] });
+  t.is(pass(1, { home: 0.1, replicas: [0.4] }), 0);
+  t.is(share.mostFor(2), Number.POSITIVE_INFINITY);
+  t.is(decided.at(-1), 'the main thread takes none of what may leave');
+});
+
+test('with more cores all but one of them have to be busy', (t) => {
+  t.is(besides(3).pass(20, { home: 0.1, replicas: [0.99, 0.99] }), 0, 'another one is to come');
+  t.true(besides(3).pass(20, { home: 0.1, replicas: [0.99, 0.99, 0.98, 0.2] }) > 0);
+});
+
+test('who asks for something else does not wait for it', (t) => {
+  const { pass } = besides(1);
+  t.is(pass(20, { home: 0.1, replicas: FULL, others: 2 }), 0);
+  t.true(pass(8, { home: 0.1, replicas: FULL }) > 0);
+  pass(1, { home: 0.5, replicas: FULL, others: 2 });
+  t.is(pass(1, { home: 0.5, replicas: FULL }), 0, 'at once');
+});
+
+test('home that is busy with something that no request has asked for begins with none, nor where no request is seen', (t) => {
+  t.is(besides(1).pass(20, { home: 0.6, replicas: FULL }), 0);
+  const { share, decided } = besides(1);
+  for (let look = 0; look < 20; look++) {
+    t.false(share.takes());
+    share.look(0.1, FULL);
+  }
+  t.deepEqual(decided, []);
+});
