@@ -294,13 +294,9 @@ test.serial('a heavy handler moves after its first runs, a light one never does'
   const app = await ServedApp.serve(t, { 'app.js': APP }, AUTO);
   await ask(app, '/light', 20);
   t.false(app.stderr.includes('is ready'));
-  await ask(app, '/heavy', 3);
-  await app.hasReplicas(1);
+  await app.askUntil(app.hasReplicas(1), () => app.get('/heavy'));
   // A second one comes when there is more to do than one has time for.
-  let isFull = false;
-  const full = app.hasReplicas(2).then(() => (isFull = true));
-  while (!isFull) await app.many(12, () => '/heavy');
-  await full;
+  await app.askUntil(app.hasReplicas(2), () => app.many(12, () => '/heavy'));
   await app.many(30, () => '/heavy');
   // A trial, of which there may be one, is followed by a time without any.
   for (let round = 0; round < 4; round++) await app.many(300, () => '/light');
@@ -314,14 +310,11 @@ test.serial('a heavy handler moves after its first runs, a light one never does'
 test.serial('a handler that computes behind an await is found', async (t: ExecutionContext) => {
   const app = await ServedApp.serve(t, { 'app.js': APP }, AUTO);
   // Home is busy with it until somebody notices.
-  let isReady = false;
-  const ready = app.hasReplicas(1).then(() => (isReady = true));
-  while (!isReady) await Promise.all(Array.from({ length: 4 }, () => app.get('/behind')));
-  await ready;
+  await app.askUntil(app.hasReplicas(1), () => app.many(4, () => '/behind'));
   // Threads are started as home has no time for all that is asked, too: then some run there until it is known what takes it.
-  for (let round = 0; round < 2; round++) await app.many(40, () => '/behind');
+  for (let round = 0; round < 3; round++) await app.many(40, () => '/behind');
   const report = await app.report();
-  t.true(runsAway(report, 'get_behind') >= 40, JSON.stringify([report.fluxions, report.decisions, report.accept]));
+  t.true(runsAway(report, 'get_behind') >= 80, JSON.stringify([report.fluxions, report.decisions, report.accept]));
 });
 
 test.serial('what takes a millisecond or two is served by all loops once one has no time for it', async (t) => {
@@ -336,10 +329,7 @@ app.get('/page/:n', (req, res) => {
 const server = app.listen(0, () => console.log('port ' + server.address().port));
 `;
   const app = await ServedApp.serve(t, { 'app.js': text }, AUTO);
-  let isOn = false;
-  const on = app.says(/replica-\d+ accepts connections/).then(() => (isOn = true));
-  while (!isOn) await app.many(100, (n) => `/page/${n}`);
-  await on;
+  await app.askUntil(app.says(/replica-\d+ accepts connections/), () => app.many(100, (n) => `/page/${n}`));
   for (const [n, { text }] of (await app.many(200, (n) => `/page/${n}`)).entries()) t.is(text, `page ${n}`);
 });
 

@@ -20,10 +20,7 @@ const FLAGS = { flags: ['--threads', '3', '--max-block-ms', '0', '--accept', 'ho
 
 /** As many as may be: work waits for room. */
 async function crowd(served: ServedApp, path: string): Promise<void> {
-  let isFull = false;
-  const full = served.hasReplicas(3).then(() => (isFull = true));
-  while (!isFull) await served.many(24, () => path);
-  await full;
+  await served.askUntil(served.hasReplicas(3), () => served.many(24, () => path));
 }
 
 test.serial('a crowd has all replicas, and when it has gone one is left, which serves', async (t) => {
@@ -65,10 +62,10 @@ server.keepAliveTimeout = 120_000;
 `;
   const served = await ServedApp.serve(t, { 'app.js': light }, { flags: ['--threads', '2', '--max-block-ms', '0'] });
   const accepts = (): number => [...served.stderr.matchAll(/replica-\d+ accepts connections/g)].length;
-  let isOn = false;
-  const on = served.until(() => accepts() >= 2).then(() => (isOn = true));
-  while (!isOn) await served.many(200, (n) => `/light/${n}`);
-  await on;
+  await served.askUntil(
+    served.until(() => accepts() >= 2),
+    () => served.many(200, (n) => `/light/${n}`),
+  );
   await served.many(200, (n) => `/light/${n}`);
   writeFileSync(served.file('leap'), '');
   await served.says(/replica-\d+ has ended/);

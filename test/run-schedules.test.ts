@@ -119,10 +119,7 @@ for (const seed of [11, 4_711, 90_210]) {
       t.deepEqual(here.map(shown), there.map(shown), `round ${rounds}`);
     };
     // Chance has something to choose from only once there is somewhere to go.
-    let isReady = false;
-    const ready = fluxion.hasReplicas(1).then(() => (isReady = true));
-    while (!isReady) await round();
-    await ready;
+    await fluxion.askUntil(fluxion.hasReplicas(1), round);
     for (let more = 0; more < 150; more++) await round();
     const { fluxions } = await fluxion.report();
     const ran = fluxions.filter(({ runs }) => Object.keys(runs).length > 1);

@@ -60,6 +60,9 @@ export interface ServeOptions {
   readonly cache?: string;
 }
 
+/** Below what ava waits for all tests of a file: one that waits in vain says for what. */
+const PATIENCE_MS = 200_000;
+
 /** None outlives the tests, however these end. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -146,14 +149,30 @@ export class ServedApp {
 
   /** Looks each time the app has said something. */
   async until<T>(look: () => T | null | false): Promise<T> {
-    for (;;) {
-      const found = look();
-      if (found !== null && found !== false) return found;
-      if (this.#hasEnded) {
-        throw new Error(`the app has ended:\n${this.stdout}\n${this.stderr}`);
+    let isLate = false;
+    const limit = setTimeout(() => this.#hear(() => (isLate = true)), PATIENCE_MS);
+    try {
+      for (;;) {
+        const found = look();
+        if (found !== null && found !== false) return found;
+        if (this.#hasEnded || isLate) {
+          const why = this.#hasEnded ? 'the app has ended' : `nothing after ${PATIENCE_MS / 1000} s`;
+          throw new Error(`${why}, ${look}:\n${this.stdout}\n${this.stderr}`);
+        }
+        await new Promise<void>((resolve) => this.#heard.push(resolve));
       }
-      await new Promise<void>((resolve) => this.#heard.push(resolve));
+    } finally {
+      clearTimeout(limit);
     }
+  }
+
+  /** Asks again and again until it has happened: how often that takes depends on the machine. */
+  async askUntil(happened: Promise<unknown>, ask: () => Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const end = (): boolean => (isOver = true);
+    happened.then(end, end);
+    while (!isOver) await ask();
+    await happened;
   }
 
   get(path: string, options: http.RequestOptions = {}): Promise<Reply> {
