@@ -117,7 +117,8 @@ class Engine {
       this.#share = new HomeShare((what, why) => this.#decided(what, why), clock.requests);
     const mostFor = (ms: number): number =>
       Math.min(capacity.mostFor(ms), this.#share?.mostFor(ms) ?? Number.POSITIVE_INFINITY);
-    const isEven = (): boolean => this.#accept?.isEven || this.#share?.takes() || false;
+    const isEven = (isHeavy: boolean): boolean =>
+      (!isHeavy && this.#accept?.isEven === true) || this.#share?.takes(isHeavy) === true;
     const scheduler = new Scheduler(isEager ? 'eager' : 'auto', isEven, clock);
     const known = prepared ?? context.known;
     const manifests = known === null ? null : { start: known.manifest, link: readLink(known.folder) };

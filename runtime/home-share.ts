@@ -6,8 +6,9 @@
  *
  *     none ── replicas have no time, home has, and all ask for such work ──> a little ──> more, until home is as busy
  *      ^                                                                       │
- *      └── replicas have time again, or others ask home ───────────────────────┘
+ *      └── home and replicas have time again, or others ask home ──────────────┘
  *
+ * Loads come in bursts: one that begins as the last one ended begins with what was found to be right for that.
  * What computes for long is never taken.
  */
 import cores from './cores.cjs';
@@ -19,7 +20,7 @@ const MOST = 0.8;
 const LOOKS = 3;
 /** Where replicas are busy for less of their time home is too busy to send them more. */
 const FULL = 0.9;
-/** They could do all. */
+/** They could do all, where home has time as well: else they wait for it. */
 const HAVE_TIME = 0.6;
 /** Home has some as well. */
 const HAS_TIME = 0.85;
@@ -33,6 +34,8 @@ export class HomeShare {
   readonly #requests: () => number;
   readonly #count: number;
   #share = 0;
+  /** With which the last burst ended; 0 where it ended as home was asked for something else. */
+  #found = 0;
   /** Parts of runs that are home's by now. */
   #due = 0;
   #full = 0;
@@ -54,11 +57,11 @@ export class HomeShare {
   }
 
   /** Asked for each run that could go. */
-  takes(): boolean {
+  takes(isHeavy: boolean): boolean {
     const request = this.#requests();
     if (request !== this.#last) this.#asked++;
     this.#last = request;
-    if (this.#share === 0) return false;
+    if (this.#share === 0 || isHeavy) return false;
     this.#due += this.#share;
     if (this.#due < 1) return false;
     this.#due -= 1;
@@ -86,10 +89,19 @@ export class HomeShare {
   #next(home: number, busy: number, isAlone: boolean | null): number {
     const isWanted = isAlone === true && busy >= FULL && home < (this.#share === 0 ? IDLES : HAS_TIME);
     this.#full = isWanted ? this.#full + 1 : 0;
-    if (busy < HAVE_TIME || isAlone === false) return 0;
-    if (busy < FULL) return this.#share === 0 ? 0 : Math.max(STEP, this.#share - STEP);
-    const mayTake = isWanted && (this.#share > 0 || this.#full >= LOOKS);
-    return mayTake ? Math.min(MOST, this.#share + STEP) : this.#share;
+    if (isAlone === false) {
+      if (this.#share > 0) this.#found = 0;
+      return 0;
+    }
+    if (this.#share === 0) {
+      const isSure = this.#full >= (this.#found > 0 ? 1 : LOOKS);
+      return isSure ? Math.max(STEP, this.#found - STEP) : 0;
+    }
+    if (busy < HAVE_TIME && home < HAS_TIME) return 0;
+    this.#found = this.#share;
+    if (busy < FULL) return Math.max(STEP, this.#share - STEP);
+    if (!isWanted) return this.#share;
+    return Math.min(MOST, this.#share + (home < IDLES ? STEP * 2 : STEP));
   }
 
   /** Does nearly all that home is asked for come to such work? Null where it was asked for nothing. */

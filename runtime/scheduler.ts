@@ -117,7 +117,7 @@ const DEAR = 1.9;
 
 export class Scheduler {
   readonly #mode: 'auto' | 'eager';
-  readonly #isEven: () => boolean;
+  readonly #isEven: (isHeavy: boolean) => boolean;
   readonly #now: () => number;
   readonly #utilisation: (before?: Utilisation) => Utilisation;
   readonly #cpuMs: () => number;
@@ -134,8 +134,8 @@ export class Scheduler {
   /** For each request, or run where there are more of these, at the last look. */
   #unseenMs = 0;
 
-  /** `isEven`: all loops take connections, and none has more time than another. */
-  constructor(mode: 'auto' | 'eager', isEven: () => boolean, clock: Clock = ofThisLoop()) {
+  /** `isEven`: asked for each run that would leave; home has as much time for it as any other loop. */
+  constructor(mode: 'auto' | 'eager', isEven: (isHeavy: boolean) => boolean, clock: Clock = ofThisLoop()) {
     this.#mode = mode;
     this.#isEven = isEven;
     this.#now = clock.now;
@@ -149,7 +149,7 @@ export class Scheduler {
   goesAway(movable: Movable): boolean {
     if (this.#mode === 'eager') return true;
     if (movable.mode === 'trial') return this.#mayTry(movable);
-    if (movable.mode === 'away') return isHeavy(movable) || !this.#isEven() || movable.even++ % SAMPLE === 0;
+    if (movable.mode === 'away') return !this.#isEven(isHeavy(movable)) || movable.even++ % SAMPLE === 0;
     if (!this.#hasUnseenWork() || this.#now() < movable.quietUntil) return false;
     this.#begin(movable, 'trial', this.#unseenMs);
     return true;

@@ -31,7 +31,7 @@ function besides(count: number): {
       for (let at = 0; at < asked; at++) {
         requests++;
         // A router asks before it calls a handler, and what is called asks again.
-        if (share.takes() || share.takes()) taken++;
+        if (share.takes(false) || share.takes(false)) taken++;
       }
       requests += others;
       share.look(home, replicas);
@@ -46,7 +46,7 @@ const FULL = [0.97, 0.98];
 test('where replicas have no time and home has, home takes more and more, and fewer replicas are used', (t) => {
   const { share, pass, decided } = besides(1);
   t.is(pass(3, { home: 0.1, replicas: FULL }), 0, 'three looks decide');
-  const few = pass(2, { home: 0.2, replicas: [0.99, 0] });
+  const few = pass(2, { home: 0.5, replicas: [0.99, 0] });
   t.true(few > 0 && few < 10, String(few));
   t.true(pass(5, { home: 0.5, replicas: [0.99, 0] }) > few);
   t.is(share.mostFor(2), 1);
@@ -61,6 +61,21 @@ test('it takes no more when it is as busy, and less when replicas have to wait f
   t.is(pass(20, { home: 0.95, replicas: [0.99, 0] }), some);
   t.true(pass(4, { home: 0.99, replicas: [0.8, 0] }) < some);
   t.true(pass(30, { home: 0.99, replicas: [0.8, 0] }) > 0);
+  t.true(pass(3, { home: 0.99, replicas: [0.5, 0] }) > 0, 'they wait for it more than they compute');
+});
+
+test('the next burst begins with what the last one ended with, unless that ended for others', (t) => {
+  const { share, pass } = besides(1);
+  const some = (pass(20, { home: 0.3, replicas: FULL }), pass(1, { home: 0.9, replicas: [0.99, 0] }));
+  pass(300, { home: 0, replicas: [0, 0], asked: 0 });
+  pass(10, { home: 0.01, replicas: [0, 0], asked: 0, others: 1 });
+  t.false(share.takes(false));
+  pass(1, { home: 0.1, replicas: FULL });
+  const again = pass(1, { home: 0.9, replicas: [0.99, 0] });
+  t.true(again > some / 2 && again <= some, `${again} of ${some}`);
+  pass(1, { home: 0.9, replicas: [0.99, 0], others: 5 });
+  pass(1, { home: 0.1, replicas: FULL });
+  t.is(pass(1, { home: 0.1, replicas: FULL }), 0, 'three looks decide again');
 });
 
 test('where replicas have time it takes none', (t) => {
@@ -78,6 +93,13 @@ test('with more cores all but one of them have to be busy', (t) => {
   t.true(besides(3).pass(20, { home: 0.1, replicas: [0.99, 0.99, 0.98, 0.2] }) > 0);
 });
 
+test('what computes for long is asked for like the rest, and not taken', (t) => {
+  const { share, pass } = besides(1);
+  pass(20, { home: 0.3, replicas: FULL });
+  for (let at = 0; at < 100; at++) t.false(share.takes(true));
+  t.true(pass(1, { home: 0.3, replicas: FULL }) > 0);
+});
+
 test('who asks for something else does not wait for it', (t) => {
   const { pass } = besides(1);
   t.is(pass(20, { home: 0.1, replicas: FULL, others: 2 }), 0);
@@ -90,7 +112,7 @@ test('home that is busy with something that no request has asked for begins with
   t.is(besides(1).pass(20, { home: 0.6, replicas: FULL }), 0);
   const { share, decided } = besides(1);
   for (let look = 0; look < 20; look++) {
-    t.false(share.takes());
+    t.false(share.takes(false));
     share.look(0.1, FULL);
   }
   t.deepEqual(decided, []);

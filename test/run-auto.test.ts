@@ -18,7 +18,7 @@ class Bench {
 
   /** `isOwnCpu`: as on a Node that can tell what one thread has computed. */
   constructor(isOwnCpu = true) {
-    this.scheduler = new Scheduler('auto', () => this.isEven, {
+    this.scheduler = new Scheduler('auto', (isHeavy) => this.isEven && !isHeavy, {
       now: () => this.time,
       cpuMs: () => this.active,
       isOwnCpu,
