@@ -402,6 +402,7 @@ class Engine {
       record: recorder.take(),
       sanitize: this.#context.options.sanitize,
       accepts: this.#accept !== null,
+      counts: this.#context.options.report !== null,
       fastPath: this.#context.options.fastPath,
     };
   }
@@ -500,6 +501,7 @@ class Engine {
       case 'accepts':
         this.#accept?.received(replica, message);
         this.#counts.accepted(replica.id, this.#accept?.requestsOf(replica) ?? 0);
+        for (const { fluxion, runs, cpuMs } of message.runs) this.#counts.ranThere(fluxion, replica.id, runs, cpuMs);
         return;
       case 'far':
         this.#accept?.far(replica, message);

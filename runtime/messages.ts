@@ -36,6 +36,8 @@ export interface ReplicaSetup {
   readonly sanitize: boolean;
   /** It may have to serve whole connections. */
   readonly accepts: boolean;
+  /** There is a report. */
+  readonly counts: boolean;
   readonly fastPath: boolean;
   /** Packages that connect while the app starts do so there. */
   readonly connects: boolean;
@@ -56,6 +58,13 @@ export type ReplicaStarted =
   /** Start-up went a way here that home's did not go: this thread cannot be a replica, and ends. */
   /** `isUnconnected`: another one may be of use that does not connect at all. */
   | { readonly kind: 'gave-up'; readonly reason: string; readonly isUnconnected: boolean };
+
+/** How often a fluxion has run, and what it has computed before its first wait. */
+export interface CountedRuns {
+  readonly fluxion: string;
+  readonly runs: number;
+  readonly cpuMs: number;
+}
 
 /** A function that a replica would call for requests, and where it hangs there. */
 export interface RemoteSlot {
@@ -142,6 +151,8 @@ export type ToHome =
       readonly long: number;
       readonly connections: number;
       readonly isOver: boolean;
+      /** Since it was last told; only where there is a report. */
+      readonly runs: readonly CountedRuns[];
       /** The question that this answers; null where nobody asked. */
       readonly ask: number | null;
     }

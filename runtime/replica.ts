@@ -156,6 +156,7 @@ async function start(
   const accept = new ReplicaAccept({
     listenersOf: (root) => listenersOf(root, firewall, made),
     stacksOf: (root) => found.find((each) => each.root === root)?.stacks ?? null,
+    fluxionsOf: setup.counts ? (root) => found.find((each) => each.root === root)?.fluxions ?? new Map() : null,
     fastPath: setup.fastPath,
     begins: () => runs.begins(),
     send: (message) => channel.send(message),
@@ -243,6 +244,8 @@ interface Found {
   readonly root: string;
   readonly stacks: Stacks;
   readonly slots: readonly RemoteSlot[];
+  /** By the paths of slots. */
+  readonly fluxions: ReadonlyMap<string, string>;
 }
 
 interface Linked {
@@ -289,10 +292,12 @@ function link(
   };
   const withPlaces = (root: string, stacks: Stacks): Found => {
     const places = reflector.locate(stacks.slots.map(({ fn }) => fn));
+    const fluxions = new Map<string, string>();
     const slots = stacks.slots.flatMap(({ path, fn }, index) => {
       const place = places[index];
       if (place === null || place === undefined) return [];
       const is = finder.find(fn, place, reflector);
+      if (is !== null) fluxions.set(path, is.fluxion.id);
       return [
         {
           root,
@@ -303,7 +308,7 @@ function link(
         },
       ];
     });
-    return { root, stacks, slots };
+    return { root, stacks, slots, fluxions };
   };
   const found = servers.map(({ server }, index) => withPlaces(`server${index}`, stacksOfServer(server, reflector)));
   // What hangs below another one is walked with that.

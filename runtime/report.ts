@@ -102,6 +102,14 @@ export class Counts {
     fluxion.runs[loop] = (fluxion.runs[loop] ?? 0) + by;
   }
 
+  /** What a replica has run for connections of its own. */
+  ranThere(fluxion: string, loop: string, runs: number, cpuMs: number): void {
+    const count = this.#fluxions.get(fluxion);
+    if (count === undefined) return;
+    this.ran(count, loop, runs);
+    this.cost(count, cpuMs, 0);
+  }
+
   /** Of another loop it comes later than the run. */
   cost(fluxion: FluxionCount, cpuMs: number, waitMs: number): void {
     fluxion.cpuMs += cpuMs;

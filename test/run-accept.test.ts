@@ -64,6 +64,36 @@ test('all loops accept, and answer alike', async (t) => {
   t.notRegex(app.stderr, /stays on the main thread/);
 });
 
+test('what threads serve on connections of their own is counted by fluxion, and changes no answer', async (t) => {
+  const app = await serve(
+    t,
+    `
+    app.param('id', (req, res, next, id) => { req.number = Number(id); next(); });
+    app.use(function note(req, res, next) { res.set('X-Noted', 'yes'); next(); });
+    app.get('/square/:id', function square(req, res) { res.json(req.number ** 2); });
+    app.get('/fail', async function fail() { throw new Error('as asked'); });
+    app.use(function mend(error, req, res, next) { res.status(500).send(error.stack.split('\\n').slice(0, 3).join()); });`,
+  );
+  await servesThere(app, '/square/3');
+  const [before] = await fresh(app, 1, '/fail');
+  t.deepEqual([...new Set(await fresh(app, 60, '/fail'))], [before]);
+  t.deepEqual([...new Set(await fresh(app, 60, '/square/7'))], ['49']);
+  const { fluxions, loops } = await app.report();
+  const requests = loops.reduce((sum, loop) => sum + loop.requests, 0);
+  const runs = (id: string): number =>
+    Object.values(fluxions.find((each) => each.id === id)?.runs ?? {}).reduce((sum, count) => sum + count, 0);
+  t.is(runs('note'), requests);
+  t.is(runs('square') + runs('fail'), requests);
+  t.is(runs('fail'), 61);
+  for (const id of ['note', 'square', 'fail']) {
+    const ran = Object.keys(fluxions.find((each) => each.id === id)?.runs ?? {});
+    t.true(
+      ran.some((loop) => loop !== 'home'),
+      `${id}: ${ran}`,
+    );
+  }
+});
+
 test('a view engine that home has found itself since is no difference', async (t) => {
   const tree = {
     'views/page.ejs': 'page <%= n %>',

@@ -10,6 +10,7 @@ import type { Handler, Stacks } from '../link/routers.js';
 import type { Ending, ToHome, ToReplica } from '../messages.js';
 import { IncomingMessage, ServerResponse } from '../node-http.js';
 import { connectTo, idleConnections, Waiting } from './connections.js';
+import { RunCounts } from './count-runs.js';
 import { FarRequests } from './far-requests.js';
 import { Gate, type GateOptions } from './gate.js';
 import { type Handle, HandlePort, handleOf, type Parcel } from './handle-port.js';
@@ -36,6 +37,8 @@ export interface ReplicaAcceptOptions {
   listenersOf(root: string): readonly Listener[];
   /** What hangs below it. */
   stacksOf(root: string): Stacks | null;
+  /** The fluxion that a function of its stacks is, by its path; null where nobody counts. */
+  fluxionsOf: ((root: string) => ReadonlyMap<string, string>) | null;
   readonly fastPath: boolean;
   /** Before each request. */
   begins(): void;
@@ -46,6 +49,7 @@ export class ReplicaAccept {
   readonly #options: ReplicaAcceptOptions;
   readonly #servers = new Map<string, Accepting>();
   readonly #far = new Map<string, FarRequests>();
+  readonly #counts = new RunCounts();
   #effects = 0;
 
   constructor(options: ReplicaAcceptOptions) {
@@ -59,7 +63,7 @@ export class ReplicaAccept {
 
   accept({ root, home, fd, open, settings, isPart, stays }: Extract<ToReplica, { kind: 'accept' }>): void {
     const server = serverWith(settings);
-    const tell: Tell = (state) => this.#options.send({ kind: 'accepts', home, ...state });
+    const tell: Tell = (state) => this.#options.send({ kind: 'accepts', home, runs: this.#counts.take(), ...state });
     const accepting = new Accepting(server, fd, open, tell);
     const begins = (): void => {
       this.#options.begins();
@@ -69,6 +73,7 @@ export class ReplicaAccept {
     const ends = (): void => accepting.long.ends();
     for (const each of [begins, ends]) fastPath.isHarmless(each);
     server.on('request', begins);
+    this.#watch(root);
     for (const listener of this.#options.listenersOf(root)) server.on('request', listener);
     server.on('request', ends);
     if (this.#options.fastPath) {
@@ -77,6 +82,15 @@ export class ReplicaAccept {
     }
     if (isPart) this.#open(server, accepting, root, home, stays);
     this.#servers.set(home, accepting);
+  }
+
+  #watch(root: string): void {
+    const fluxions = this.#options.fluxionsOf?.(root);
+    if (fluxions === undefined) return;
+    for (const slot of this.#options.stacksOf(root)?.slots ?? []) {
+      const fluxion = fluxions.get(slot.path);
+      if (fluxion !== undefined) this.#counts.watch(slot, fluxion);
+    }
   }
 
   answered(message: Extract<ToReplica, { kind: 'far-answer' }>): void {
@@ -138,17 +152,18 @@ export class ReplicaAccept {
   count({ home, ask }: Extract<ToReplica, { kind: 'count-accepted' }>): void {
     const accepting = this.#servers.get(home);
     if (accepting === undefined) {
-      this.#options.send({ kind: 'accepts', home, requests: 0, long: 0, connections: 0, isOver: true, ask });
+      this.#options.send({ kind: 'accepts', home, ...NOTHING, ask });
     } else accepting.tell(false, ask);
   }
 
   stop({ home, connections }: Extract<ToReplica, { kind: 'stop-accept' }>): void {
     const accepting = this.#servers.get(home);
-    if (accepting === undefined)
-      this.#options.send({ kind: 'accepts', home, requests: 0, long: 0, connections: 0, isOver: true, ask: null });
+    if (accepting === undefined) this.#options.send({ kind: 'accepts', home, ...NOTHING, ask: null });
     else accepting.stop(connections);
   }
 }
+
+const NOTHING = { requests: 0, long: 0, connections: 0, isOver: true, runs: [] } as const;
 
 /** One clear error. */
 function fail({ socket }: IncomingMessage, res: ServerResponse): void {
