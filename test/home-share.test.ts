@@ -66,7 +66,8 @@ test('it takes no more when it is as busy, and less when replicas have to wait f
 
 test('the next burst begins with what the last one ended with, unless that ended for others', (t) => {
   const { share, pass } = besides(1);
-  const some = (pass(20, { home: 0.3, replicas: FULL }), pass(1, { home: 0.9, replicas: [0.99, 0] }));
+  pass(20, { home: 0.3, replicas: FULL });
+  const some = pass(1, { home: 0.9, replicas: [0.99, 0] });
   pass(300, { home: 0, replicas: [0, 0], asked: 0 });
   pass(10, { home: 0.01, replicas: [0, 0], asked: 0, others: 1 });
   t.false(share.takes(false));

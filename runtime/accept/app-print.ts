@@ -27,11 +27,20 @@ function settingsPrint(app: object): string {
   return [settings, locals].map((each) => (typeof each === 'object' && each !== null ? valuesPrint(each) : '')).join();
 }
 
-/** Objects count as themselves. */
+/** Accessors are not asked: that would run code of the app. */
 function valuesPrint(values: object): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name}=${typeof value === 'object' && value !== null ? numberOf(value) : String(value)}`)
+  return Object.keys(values)
+    .map((name) => {
+      const found = Object.getOwnPropertyDescriptor(values, name);
+      return `${name}=${found !== undefined && 'value' in found ? valuePrint(found.value) : 'accessor'}`;
+    })
     .join();
+}
+
+/** Objects and functions count as themselves. */
+function valuePrint(value: unknown): string {
+  const isThing = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isThing ? `#${numberOf(value)}` : String(value);
 }
 
 function numberOf(value: object): number {

@@ -5,6 +5,7 @@
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, Server } from 'node:http';
+import fastPath from '../fast-path/born-as-express.cjs';
 import { Meets, type Stack, type Stay } from './meets.js';
 
 const CHANNEL = 'http.server.request.start';
@@ -20,6 +21,7 @@ export class Asked {
   constructor(server: Server, stack: Stack, stays: readonly Stay[]) {
     this.#server = server;
     this.#meets = new Meets(stack, stays);
+    fastPath.isHarmless(this.#count);
   }
 
   /** From now on, if it does not look already. */

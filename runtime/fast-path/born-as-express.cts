@@ -15,6 +15,7 @@ import events = require('node:events');
 import http = require('node:http');
 import process = require('node:process');
 import timers = require('node:timers');
+import util = require('node:util');
 
 import texts = require('./express-texts.cjs');
 
@@ -22,6 +23,7 @@ type Made = new (...args: never[]) => object;
 type Class = 'IncomingMessage' | 'ServerResponse';
 
 const { IncomingMessage, ServerResponse } = http;
+const { isMap } = util.types;
 const native = { IncomingMessage, ServerResponse };
 
 /** What Node and Express touch by these names before, besides all that the classes have themselves. */
@@ -189,7 +191,8 @@ function isHeard(channel: diagnostics.Channel): boolean {
     _subscribers: unknown;
     _stores: unknown;
   };
-  return !Array.isArray(listeners) || !listeners.every(isOurs) || !(stores instanceof Map) || stores.size > 0;
+  // Node's is a Map that inherits nothing from Map.
+  return !Array.isArray(listeners) || !listeners.every(isOurs) || !isMap(stores) || stores.size > 0;
 }
 
 /** What stands between Express's prototype and Node's has nothing that is touched before it is set. */

@@ -36,10 +36,10 @@ const require = createRequire(import.meta.url);
 export function reachedByApp(app: object, reach: Reach, dependencies: Dependencies | null = null): Reached | null {
   const { settings, engines, locals, mountpath } = read(app);
   if (typeof settings !== 'object' || settings === null) return null;
-  const given = Object.entries(settings).filter(([name]) => !OF_EXPRESS.has(name));
+  const given = Object.keys(settings).filter((name) => !OF_EXPRESS.has(name));
   const parts = {
-    settings: without(settings, ['view', ...given.map(([name]) => name)]),
-    ...Object.fromEntries(given.map(([name, value]) => [`${SETTING}${name}`, value])),
+    settings: without(settings, ['view', ...given]),
+    ...Object.fromEntries(given.map((name) => [`${SETTING}${name}`, valueOf(settings, name)])),
     engines: without(engines, lookedUp(engines)),
     [LOCALS]: without(locals, ['settings']),
     mountpath,
@@ -71,7 +71,21 @@ function lookedUp(engines: unknown): readonly string[] {
     .map(([ending]) => ending);
 }
 
+/** Accessors stay such: to ask them would run code of the app. */
 function without(value: unknown, names: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+  return only(
+    value,
+    Object.keys(value).filter((name) => !names.includes(name)),
+  );
+}
+
+function valueOf(holder: object, name: string): unknown {
+  const found = Object.getOwnPropertyDescriptor(holder, name);
+  return found !== undefined && 'value' in found ? found.value : only(holder, [name]);
+}
+
+function only(value: object, names: readonly string[]): object {
+  const found = names.map((name) => [name, Object.getOwnPropertyDescriptor(value, name)] as const);
+  return Object.defineProperties({}, Object.fromEntries(found) as PropertyDescriptorMap);
 }
