@@ -143,7 +143,7 @@ const kept = where('the index of an argument, or -1 for all', isCountOrAll);
 const SHORT_REFS = ['fresh', 'data', 'this', 'contents', 'copy', 'iterator', 'step', 'unknown'];
 const WITHOUT = / without \d+$/;
 const ARGUMENT_REF =
-  /^(?:argument|contents|formed|result|results|bound argument|promisified argument) \d+$|^copy (?:-1|\d+)$/;
+  /^(?:argument|contents|within|formed|result|results|bound argument|promisified argument) \d+$|^copy (?:-1|\d+)$/;
 const TYPE_REF = /^(?:list of )?@?[\w$./-]+$/;
 
 /** A short word, something about an argument (`result 0`), a type (`Promise`, `express.Response`), or some with `|`. */
@@ -210,6 +210,7 @@ const call = object<Call>('an object that says what the call does', () => ({
   promise: optional(yesOrNo),
   promiseWithoutCallback: optional(yesOrNo),
   mutates: optional(list('a list', mutated)),
+  deep: optional(yesOrNo),
   keeps: optional(list('a list', kept)),
   views: optional(list('a list', kept)),
   does: optional(

@@ -5,8 +5,18 @@
  */
 import { isCall } from './call-graph.js';
 import { isCalledByLanguage, isIterator } from './called-by-language.js';
-import { ANY_PROPERTY, type Facts, FunctionFlag, type FunctionId, Op, type OpId, type ValueId } from './facts.js';
+import {
+  ANY_PROPERTY,
+  type Facts,
+  FunctionFlag,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type OpId,
+  type ValueId,
+} from './facts.js';
 import { findNamespaces } from './find-namespaces.js';
+import type { Models } from './models.js';
 import type { Effects } from './summarise-effects.js';
 import type { Origins } from './trace-origins.js';
 
@@ -23,7 +33,7 @@ export interface ImplicitCall {
   readonly maker: FunctionId | null;
 }
 
-export function findOutsiders(facts: Facts, origins: Origins, effects: Effects): Outsiders {
+export function findOutsiders(facts: Facts, origins: Origins, effects: Effects, models: Models): Outsiders {
   const found = new Set<FunctionId>(origins.escaped);
   const implicit: Found[] = [];
   for (const fn of facts.functions) {
@@ -32,11 +42,24 @@ export function findOutsiders(facts: Facts, origins: Origins, effects: Effects):
   const { kind: kinds } = facts;
   for (let op = 0; op < kinds.length; op++) {
     if (kinds.get(op) === Op.store) addStored(facts, origins, op, implicit);
-    else if (isCall(kinds.get(op))) addDefined(facts, origins, op, implicit);
+    else if (isCall(kinds.get(op))) {
+      addDefined(facts, origins, op, implicit);
+      if (runsLater(facts, origins, models, op)) for (const fn of effects.executes(op)) found.add(fn);
+    }
   }
   const seen = withoutNamespaces(facts, origins, implicit);
   for (const { fn } of seen) if (origins.mayRun(fn)) found.add(fn);
   return { functions: found, implicit: seen };
+}
+
+/** What it is given, and what that holds (`celebrate({ query: schema })`), runs when requests come, or when code that nobody has read runs it. */
+function runsLater(facts: Facts, origins: Origins, models: Models, op: OpId): boolean {
+  return origins.calleeTokens(op).some((id) => {
+    const token = origins.tokens.get(id);
+    if (token.kind !== 'external' || token.shape.package === '') return false;
+    const call = models.call(token.shape, facts.kind.get(op) === Op.construct);
+    return call === null || call.returns?.includes('express.Middleware') === true;
+  });
 }
 
 /** What modules export under the name `toJSON` is not called by who writes JSON, unless somebody hands on all that they export. */
@@ -73,8 +96,7 @@ function addStored(facts: Facts, origins: Origins, op: OpId, implicit: Implicit)
 /** `Object.defineProperty(o, 'x', { get() {…} })`, `o.__defineGetter__('x', fn)`, `new Proxy(o, { get() {…} })` */
 function addDefined(facts: Facts, origins: Origins, op: OpId, implicit: Implicit): void {
   const call = facts.d.get(op);
-  const isProxy =
-    facts.kind.get(op) === Op.construct && origins.calleeTokens(op).some((id) => isNamed(origins, id, 'Proxy'));
+  const isProxy = origins.calleeTokens(op).some((id) => proxies.some((path) => isNamed(origins, id, path)));
   const name = facts.kind.get(op) === Op.method ? facts.atomName(facts.c.get(op)) : '';
   if (!isProxy && !/^(defineProperty|defineProperties|__define[GS]etter__)$/.test(name)) return;
   const holder = name.startsWith('__') ? facts.a.get(op) : facts.argument(call, 0);
@@ -83,6 +105,8 @@ function addDefined(facts: Facts, origins: Origins, op: OpId, implicit: Implicit
       implicit.push({ fn, holder, maker: null, isJson: false });
   }
 }
+
+const proxies = ['Proxy', 'Proxy.revocable'];
 
 function isNamed(origins: Origins, id: number, path: string): boolean {
   const token = origins.tokens.get(id);
@@ -98,11 +122,14 @@ function functionsIn(
 ): ReadonlySet<FunctionId> {
   for (const id of origins.tokensOf(value)) {
     const fn = origins.tokens.functionOf(id);
+    const token = origins.tokens.get(id);
     if (fn !== null) found.add(fn);
-    if (depth === 0 || seen.has(id) || origins.tokens.get(id).kind !== 'object') continue;
+    if (depth === 0 || seen.has(id) || token.kind !== 'object') continue;
     seen.add(id);
     for (const inner of origins.tokens.knownProperties(id)?.values() ?? [])
       functionsIn(origins, inner, depth - 1, found, seen);
+    // The traps of a proxy may be methods of a class.
+    if (token.proto !== NOTHING) functionsIn(origins, token.proto, depth, found, seen);
   }
   return found;
 }

@@ -75,7 +75,7 @@ export function analyze(input: AnalyzeInput): Pipeline | null {
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
   if (budget.isGivenUp) return null;
   tidy();
-  const outsiders = findOutsiders(facts, origins, effects);
+  const outsiders = findOutsiders(facts, origins, effects, models);
   const listeners = findListeners(facts, origins, ruptures);
   const runs = (op: OpId): readonly FunctionId[] => {
     const inPlace = origins.inPlaceOf(op);

@@ -25,7 +25,16 @@ export type Ref = RefOf & { readonly without?: number };
 type RefOf =
   | { readonly kind: 'fresh' | 'data' | 'this' | 'contents' | 'copy' | 'iterator' | 'step' | 'unknown' }
   | {
-      readonly kind: 'argument' | 'contentsOf' | 'copyOf' | 'formed' | 'result' | 'results' | 'bound' | 'promisified';
+      readonly kind:
+        | 'argument'
+        | 'contentsOf'
+        | 'within'
+        | 'copyOf'
+        | 'formed'
+        | 'result'
+        | 'results'
+        | 'bound'
+        | 'promisified';
       readonly index: number;
     }
   | { readonly kind: 'type' | 'listOf'; readonly name: string };
@@ -226,6 +235,11 @@ export class Models {
   computed(shape: Shape): Shape | null {
     const call = this.typeThat(shape, (type) => type.computed !== undefined)?.computed;
     return call === undefined ? null : this.#shape(`${shape.path}.*`, shape.package, { call }, null);
+  }
+
+  /** `AsyncResource.bind` is none of what all functions have under that name. */
+  lists(shape: Shape, name: string): boolean {
+    return this.#ownMember(shape, name) !== null;
   }
 
   #ownMember(shape: Shape, name: string): Member | null {
@@ -431,6 +445,7 @@ function parsePlainRef(text: string): RefOf {
     case 'copy':
       return Number.isNaN(number) ? { kind: 'copy' } : { kind: 'copyOf', index: number };
     case 'argument':
+    case 'within':
     case 'formed':
     case 'result':
     case 'results':

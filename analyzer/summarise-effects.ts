@@ -189,7 +189,8 @@ class Summariser {
     if (base === this.#values.fn.receiver) this.#changes.readUnknown(op, base);
     if (this.#changes.isEnvironment(base)) return;
     if (this.#facts.d.get(op) === 1) this.#changes.useUp(base, op);
-    if (this.#changes.outlivesRequest(base, atom)) this.#changes.effect(Effect.stateful, -1, op, op);
+    if (this.#changes.outlivesRequest(base, atom) || this.#remembers(base))
+      this.#changes.effect(Effect.stateful, -1, op, op);
     for (const root of this.#values.selfOf(base)) {
       const within =
         this.#values.hasFields(root) && atom !== ANY_PROPERTY
@@ -205,6 +206,14 @@ class Summariser {
     if (callees.length === 0) return;
     for (const callee of callees) this.#callEffects.apply(op, callee, base, noArgument, to);
     if (this.#facts.d.get(op) === 1) this.#values.addSelf(to, this.#values.innerOf(to));
+  }
+
+  /** A function that keeps something between its calls shows that, too: `_.memoize(fn).cache`. */
+  #remembers(base: ValueId): boolean {
+    return this.#origins.tokensOf(base).some((id) => {
+      const token = this.#origins.tokens.get(id);
+      return token.kind === 'bound' && token.stateful;
+    });
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {

@@ -205,7 +205,7 @@ export const globals: { readonly [name: string]: Member } = {
   // What it makes of text is not in the source.
   Function: { members: prototype('Function') },
   // The analyzer takes what it gives for its target.
-  Proxy: { construct: { returns: 'argument 0' } },
+  Proxy: { construct: { returns: 'argument 0' }, members: pure('revocable') },
   Reflect: REFLECT,
   Intl: INTL,
   JSON: {

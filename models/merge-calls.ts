@@ -22,6 +22,7 @@ export function mergeCalls(a: Call, b: Call): Call {
     ...((a.promiseWithoutCallback || b.promiseWithoutCallback) && { promiseWithoutCallback: true }),
     ...((a.stateful || b.stateful) && { stateful: true }),
     ...((a.shared || b.shared) && { shared: a.shared === true || b.shared === true ? true : ('kept' as const) }),
+    ...((a.deep || b.deep) && { deep: true }),
     ...((a.failsLive || b.failsLive) && { failsLive: true }),
     // Safe to repeat only if both are.
     ...(a.connects && b.connects && { connects: true }),
@@ -32,7 +33,7 @@ function union<T>(a: readonly T[] = [], b: readonly T[] = []): readonly T[] {
   return [...new Set([...a, ...b])];
 }
 
-const SHORT = /^(this|contents|copy|formed|results?|argument|bound|promisified|unknown)\b/;
+const SHORT = /^(this|contents|within|copy|formed|results?|argument|bound|promisified|unknown)\b/;
 
 /** `fresh` and new instances of different types have nothing that could be shared, so they vanish beside the others. */
 export function mergeRefs(a: ValueRef = 'unknown', b: ValueRef = 'unknown'): ValueRef {

@@ -40,6 +40,8 @@ export type ValueRef =
   | `argument ${number}`
   /** something that argument n holds (`_.head(list)`) */
   | `contents ${number}`
+  /** the same, however deep (`_.get(object, 'a.b')`) */
+  | `within ${number}`
   /** a new container with argument n's contents in it (`Object.values(o)`), or with the argument itself where that is
    *  no container (`[].concat(x)`); `copy -1` is all arguments */
   | `copy ${number}`
@@ -113,6 +115,8 @@ export interface Call {
   readonly promiseWithoutCallback?: boolean;
   /** Which of receiver (`this`) and arguments it changes; `-1` is all arguments. */
   readonly mutates?: readonly ('this' | number)[];
+  /** What it changes of its arguments may be any object within them (`_.set(object, 'a.b', x)`), and it puts there what it keeps. */
+  readonly deep?: boolean;
   /** Arguments that stay reachable (`list.push(x)`, `map.set(k, v)`); `-1` is all of them. They stay reachable from
    *  the receiver, from every argument that `mutates` names (`Object.assign(target, x)`), and from what the call makes
    *  (`new Map(entries)`, a middleware that holds its options). */

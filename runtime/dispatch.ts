@@ -77,6 +77,8 @@ interface Kept {
 
 export type Offer = 'away' | 'home' | 'full';
 
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export class Dispatcher {
   readonly #options: DispatchOptions;
   readonly #runs = new Map<RunId, Run>();
@@ -95,6 +97,9 @@ export class Dispatcher {
   /** Of works whose clients send no more. */
   readonly #halfClosed = new HalfClosed<Work>((work) => this.#whereIs(work));
   readonly #rejected = new RejectedThere();
+  /** Runs for which no connection is open. */
+  #alone = 0;
+  #awake: NodeJS.Timeout | null = null;
   readonly #echoes = new Map<number, { readonly replica: Replica; readonly resolve: () => void }>();
   #asked = 0;
 
@@ -247,6 +252,7 @@ export class Dispatcher {
       if (work.parts !== null) run.exchange = this.#exchange(run, work.parts);
       const message = work.message(replica, id, run.exchange?.envelope ?? null);
       this.#runs.set(id, run);
+      this.#countAlone(work, 1);
       this.#uncounted.set(id, { state: work.state, replica });
       this.#options.counts.ran(work.state.count, replica.id);
       if (work.state.fluxion.kind === 'start' && work.parts !== null) {
@@ -267,6 +273,15 @@ export class Dispatcher {
       if (error.path !== 'req') this.keepHome(work.state, namedPath(error.path, work.state.fluxion.message), error.why);
       this.#runHere(work);
     }
+  }
+
+  /** The process ends when nothing is left that calls back; what is called back elsewhere is. */
+  #countAlone({ parts }: Work, more: number): void {
+    if (parts !== null) return;
+    this.#alone += more;
+    this.#awake ??= setInterval(() => {}, LONGEST_TIMER_MS);
+    if (this.#alone > 0) this.#awake.ref();
+    else this.#awake.unref();
   }
 
   #guard(run: Run): void {
@@ -484,6 +499,7 @@ export class Dispatcher {
 
   #forget(run: Run): boolean {
     if (!this.#runs.delete(run.id)) return false;
+    this.#countAlone(run.work, -1);
     this.#isBack(run.work);
     const { replica, exchange, work } = run;
     replica.active--;
@@ -517,6 +533,7 @@ export class Dispatcher {
       if (run.replica !== replica) continue;
       const wasAlone = replica.suspect === run;
       this.#runs.delete(run.id);
+      this.#countAlone(run.work, -1);
       const isWhole = run.exchange?.restore() ?? true;
       if (run.isHandedOn) run.work.over();
       else if (isWhole && run.at > begun) notBegun.push(this.#uncount(run));

@@ -17,7 +17,7 @@ interface Pair {
 }
 
 /** One exchange, opened by hand, as for a variable of a message. */
-function pair(req: IncomingMessage, res: ServerResponse): Pair {
+function pair(req: IncomingMessage, res: ServerResponse, settled = (_outcome: Outcome): void => {}): Pair {
   const { port1, port2 } = new MessageChannel();
   const outcomes: Outcome[] = [];
   const closed: string[] = [];
@@ -28,7 +28,10 @@ function pair(req: IncomingMessage, res: ServerResponse): Pair {
     next: null,
     app: NO_NAMES,
     send: (message) => port1.postMessage(message),
-    settle: (outcome) => outcomes.push(outcome),
+    settle: (outcome) => {
+      outcomes.push(outcome);
+      settled(outcome);
+    },
     closed: () => closed.push('home'),
   });
   const there = openExchange(structuredClone(home.envelope), {
@@ -167,6 +170,103 @@ test('a response that is destroyed at the replica is destroyed at home', async (
   t.regex(answer, /partial/);
   t.notRegex(answer, /\r\n0\r\n/);
 });
+
+test('what was written in one turn is sent before an error of the next one ends the connection', async (t) => {
+  const answer = await answerOf(t, async (req, res) => {
+    // As Express does where an answer has begun.
+    const { there, settle, outcomes } = pair(req, res, () => req.socket.destroy());
+    there.res.write('partial');
+    await new Promise((done) => setImmediate(done));
+    there.next(new Error('late'));
+    await settle();
+    t.like(outcomes, [{ kind: 'next', given: true }]);
+  });
+  t.regex(answer, /partial/);
+});
+
+type Box = Record<string | symbol, unknown>;
+
+for (const [name, change] of Object.entries<(box: Box) => unknown>({
+  'is frozen': (box) => Object.freeze(box.inner),
+  'has another prototype': (box) => Object.setPrototypeOf(box.inner, null),
+  'has a hidden property': (box) => Object.defineProperty(box, 'more', { value: 1 }),
+  'hides a property': (box) => Object.defineProperty(box, 'first', { enumerable: false }),
+  'has an accessor': (box) => Object.defineProperty(box, 'more', { get: () => 1, enumerable: true }),
+  'has a property named by a symbol': (box) => (box[Symbol.for('more')] = 1),
+  'has its properties in another order': (box) => delete box.first && (box.first = 1),
+  'has a URL that was changed': ({ url }) => (url as URL).searchParams.set('page', '2'),
+})) {
+  test(`a handler whose request holds what ${name} when the chain goes on runs at home`, async (t) => {
+    await answerOf(t, async (req, res) => {
+      const make = (): Box => ({ first: 1, inner: { list: [1] }, url: new URL('http://localhost/?page=1') });
+      Object.assign(req, { box: make() });
+      const { there, settle, outcomes } = pair(req, res);
+      change(Reflect.get(there.req, 'box'));
+      there.next();
+      await settle();
+      t.like(outcomes, [{ kind: 'cannot-travel', untouched: true }]);
+      t.deepEqual(Reflect.get(req, 'box'), make());
+      res.end('home');
+    });
+  });
+}
+
+test('what is changed in many places of one object is looked at once more, and not for each of them', async (t) => {
+  await answerOf(t, async (req, res) => {
+    const count = 1000;
+    Object.assign(req, { rows: Array.from({ length: count }, (_, row) => ({ row })) });
+    const { there, settle } = pair(req, res);
+    const rows: object[] = Reflect.get(there.req, 'rows');
+    rows.reverse();
+    const { isExtensible } = Object;
+    let looks = 0;
+    Object.isExtensible = (of) => {
+      looks++;
+      return isExtensible(of);
+    };
+    there.next();
+    await settle();
+    Object.isExtensible = isExtensible;
+    t.true(looks > count && looks < 20 * count, String(looks));
+    t.deepEqual(Reflect.get(req, 'rows')[0], { row: count - 1 });
+    res.end('home');
+  });
+});
+
+test('what is added to what hangs on a request, and taken away, is told home', async (t) => {
+  await answerOf(t, async (req, res) => {
+    Object.assign(req, { box: { first: 1, inner: { list: [1] }, last: 1 } });
+    const { there, settle, outcomes } = pair(req, res);
+    const box: Box = Reflect.get(there.req, 'box');
+    delete box.first;
+    Object.assign(box, { last: 2, more: { deep: Object.freeze([1]) }, 7: 'index' });
+    there.next();
+    await settle();
+    t.like(outcomes, [{ kind: 'next' }]);
+    t.deepEqual(Object.entries(Reflect.get(req, 'box')), [
+      ['7', 'index'],
+      ['inner', { list: [1] }],
+      ['last', 2],
+      ['more', { deep: [1] }],
+    ]);
+    res.end('home');
+  });
+});
+
+for (const how of ['enumerable', 'writable', 'configurable']) {
+  test(`what a handler puts on a request that is not ${how} does not become so on the way`, async (t) => {
+    const plain = { value: 1, enumerable: true, writable: true, configurable: true };
+    await answerOf(t, async (req, res) => {
+      const { there, settle, outcomes } = pair(req, res);
+      Object.defineProperty(there.req, 'mark', { ...plain, [how]: false });
+      there.next();
+      await settle();
+      t.like(outcomes, [{ kind: 'cannot-travel', what: 'req.mark', untouched: true }]);
+      t.false('mark' in req);
+      res.end('home');
+    });
+  });
+}
 
 test('nothing is sent after something could not travel', async (t) => {
   await answerOf(t, async (req, res) => {

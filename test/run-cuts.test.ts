@@ -262,3 +262,18 @@ test('what a rest at home throws is that very error for who comes next at home, 
   }
   t.true(runsAway(await app.report(), 'asks') > 0);
 });
+
+test.serial('the process ends when what it is called back for elsewhere has ended, too', async (t) => {
+  const source = `
+    const express = require('express');
+    const app = express();
+    const server = app.listen(0, () => console.log('port ' + server.address().port));
+    app.get('/close', (req, res) => {
+      server.close(() => console.log('closed'));
+      res.set('Connection', 'close').send('bye');
+    });`;
+  const app = await ServedApp.serve(t, { 'app.js': source }, EAGER);
+  t.is((await app.get('/close', { agent: false })).text, 'bye');
+  t.deepEqual(await app.ended, { code: 0, signal: null });
+  t.regex(app.stdout, /^closed$/m);
+});

@@ -67,6 +67,21 @@ export class Changes {
     if (this.#values.recording) this.#list.push(kind, root, op, at, NOTHING);
   }
 
+  /** Any object of the program that is within what `value` holds: `_.set(object, 'a.b', x)`. */
+  changeWithin(value: ValueId, op: OpId): void {
+    if (!this.#values.recording) return;
+    const { tokens } = this.#origins;
+    const seen = new Set(this.#origins.tokensOf(value));
+    for (const id of seen) {
+      if (tokens.get(id).kind !== 'object') continue;
+      for (const inner of tokens.knownProperties(id)?.values() ?? []) {
+        const held = this.#origins.tokensOf(inner);
+        if (held.some((each) => tokens.get(each).kind === 'object')) this.#list.push(Effect.mutate, -1, op, op, inner);
+        for (const each of held) seen.add(each);
+      }
+    }
+  }
+
   /** What `value` holds is changed: by its roots, and by what it may be. */
   change(kind: number, value: ValueId, op: OpId): void {
     if (value === NOTHING) return;
@@ -127,6 +142,12 @@ export class Changes {
     if (roots.length > 0 && !isFunction && roots.every((root) => this.#values.isOfModule(root))) return;
     if (tokens.length >= tooManyTokens) this.#values.loseTrack();
     if (tokens.length > 0) this.#list.push(kind, -1, op, at, value);
+  }
+
+  /** What a function gives that unknown code was handed: `container.register('repo', () => repo)`. */
+  handResult(result: ValueId, op: OpId): void {
+    if (this.#values.recording && this.#origins.tokensOf(result).length > 0)
+      this.#list.push(Effect.hand, -1, op, op, result);
   }
 
   /** A value that may be more things than are told apart: what is read of it may be any state. */

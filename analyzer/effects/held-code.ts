@@ -44,6 +44,9 @@ const deepest = 3;
 /** They print or compare what they are given; what they call of it (`inspect`, getters) the language calls as well. */
 const callsNothing = new Set(['console', 'util', 'assert', 'path', 'querystring', 'url']);
 
+/** `new Console(stream)` */
+const writesToGiven = /^console\.Own\b/;
+
 export class HeldCode {
   readonly #facts: Facts;
   readonly #origins: Origins;
@@ -128,7 +131,7 @@ export class HeldCode {
 
   /** Code of a package, and not of the language. */
   #isCode(shape: Shape): boolean {
-    return shape.package !== '' && !callsNothing.has(shape.package);
+    return shape.package !== '' && (!callsNothing.has(shape.package) || writesToGiven.test(shape.path));
   }
 
   // --- what a call is given -------------------------------------------------------------------------------------------------

@@ -145,7 +145,8 @@ export class OutsideEffects {
     if (this.#facts.kind.get(op) !== Op.method || this.#facts.atomName(this.#facts.c.get(op)) !== 'bind') return false;
     return this.#origins.tokensOf(this.#facts.a.get(op)).some((id) => {
       const shape = this.#shapeOf(id);
-      return shape === null ? this.#origins.tokens.functionOf(id) !== null : this.#models.call(shape, false) !== null;
+      if (shape === null) return this.#origins.tokens.functionOf(id) !== null;
+      return this.#models.call(shape, false) !== null && !this.#models.lists(shape, 'bind');
     });
   }
 
@@ -160,7 +161,11 @@ export class OutsideEffects {
     if (registersNothing(model, args.length)) return this.#values.addSelf(to, this.#values.contentsOf(receiver));
     for (const target of model.mutates ?? noTargets) {
       if (target === 'this') this.#changes.change(Effect.mutate, receiver, op);
-      else for (const value of chosen(args, target)) this.#changes.change(Effect.mutate, value, op);
+      else
+        for (const value of chosen(args, target)) {
+          this.#changes.change(Effect.mutate, value, op);
+          if (model.deep) this.#changes.changeWithin(value, op);
+        }
     }
     if (copiesProperties(model)) this.#copyInto(args, to);
     else
@@ -200,12 +205,13 @@ export class OutsideEffects {
       if (model?.mutates === undefined) continue;
       const token = this.#origins.tokens.get(id);
       for (const target of model.mutates) {
-        if (target !== 'this') this.#changes.change(Effect.hand, receiver, op);
-        else if (token.kind === 'bound') this.#changes.change(Effect.mutate, token.receiver, op);
-        else {
-          this.#changes.change(Effect.mutate, value, op);
-          for (const other of args) if (other !== value) this.#changes.change(Effect.mutate, other, op);
+        if (target === 'this' && token.kind === 'bound') {
+          this.#changes.change(Effect.mutate, token.receiver, op);
+          continue;
         }
+        this.#changes.change(target === 'this' ? Effect.mutate : Effect.hand, target === 'this' ? value : receiver, op);
+        // `setTimeout(Object.assign, 1, state, more)`
+        for (const other of args) if (other !== value) this.#changes.change(Effect.mutate, other, op);
       }
     }
   }
@@ -303,6 +309,7 @@ export class OutsideEffects {
       case 'step':
         return this.#values.addInner(to, this.#values.contentsOf(receiver));
       case 'contentsOf':
+      case 'within':
         return this.#values.addSelf(to, this.#values.contentsOf(args[ref.index] ?? NOTHING));
       case 'copyOf':
         for (const arg of ref.index < 0 ? args : args.slice(ref.index, ref.index + 1))
@@ -323,6 +330,9 @@ export class OutsideEffects {
     this.#changes.effect(Effect.unknown, -1, op, op);
     const call = this.#facts.d.get(op);
     this.#changes.change(Effect.hand, receiver, op);
+    // A function that nobody knows may give what it was made from: `_.constant(list)()`.
+    const callee = this.#facts.kind.get(op) === Op.call ? this.#facts.a.get(op) : NOTHING;
+    if (callee !== NOTHING && !this.#isOfPlatform(callee)) this.#values.addSelf(to, this.#values.contentsOf(callee));
     // What `Object` or `path` gives is no part of it; where nobody knows what it is, who changes it stays home.
     if (!this.#isOfPlatform(receiver)) this.#values.addSelf(to, this.#values.contentsOf(receiver));
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
@@ -330,6 +340,7 @@ export class OutsideEffects {
       this.#changes.change(Effect.hand, value, op);
       this.#values.addSelf(to, this.#values.contentsOf(value));
     }
+    for (const fn of this.#handed.toCall(op)) this.#changes.handResult(this.#facts.fn(fn).result, op);
   }
 
   /** Whoever is given a function may run it, at once or later. */

@@ -105,6 +105,8 @@ export class LoweringContext {
   state!: FunctionState;
   moduleValue: ValueId = NOTHING;
   exportsValue: ValueId = NOTHING;
+  /** `import.meta`, where the text has it. */
+  metaValue: ValueId = NOTHING;
   assignsModuleExports = false;
   usesExports = false;
 
@@ -197,7 +199,7 @@ export class LoweringContext {
   }
 
   /** A variable that every module has without declaring it. */
-  declareOwn(value: ValueId, name: 'exports' | 'module'): void {
+  declareOwn(value: ValueId, name: 'exports' | 'module' | 'import.meta'): void {
     this.facts.variables.add({
       value,
       name,

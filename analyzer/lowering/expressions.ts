@@ -114,6 +114,7 @@ function lowerMember(context: LoweringContext, node: es.MemberExpression): Value
     return global;
   }
   if (isCallee(context, node)) return context.state.fact.self;
+  if (isOfModule(node)) return NOTHING;
   return loadMember(context, node, lowerPlace(context, node));
 }
 
@@ -144,11 +145,20 @@ function lowerTarget(
   return { before, write: (value) => storeMember(context, target, place, value) };
 }
 
-function lowerThis({ state: { fact }, statics }: LoweringContext): ValueId {
+export function lowerThis({ facts, state: { fact }, statics }: LoweringContext): ValueId {
   const own = statics.at(-1);
   if (own?.within === fact) return own.self;
   fact.flags |= FunctionFlag.usesThis;
-  return fact.receiver;
+  // An arrow function has that of what it stands in: `static add = () => this.all.push(1)`.
+  let outer = fact;
+  while ((outer.flags & FunctionFlag.arrow) !== 0 && outer.parent !== -1) outer = facts.fn(outer.parent);
+  return own !== undefined && own.within === outer ? own.self : fact.receiver;
+}
+
+/** What Node tells a module of itself, and nobody changes: `import.meta.url`. */
+function isOfModule({ object, property, computed }: es.MemberExpression): boolean {
+  if (object.type !== 'MetaProperty' || object.meta.name !== 'import' || computed) return false;
+  return property.type === 'Identifier' && /^(url|dirname|filename|main|resolve)$/.test(property.name);
 }
 
 /** `arguments.callee`, the function itself; but of an arrow function's those of the function around it. */
@@ -181,7 +191,7 @@ function lowerCall(context: LoweringContext, node: es.SimpleCallExpression): Val
   if (target.type === 'MemberExpression' && target.object.type !== 'Super')
     return lowerMethodCall(context, node, target);
   const value = lowerExpression(context, callee);
-  const receiver = target.type === 'MemberExpression' ? context.state.fact.receiver : NOTHING;
+  const receiver = target.type === 'MemberExpression' ? lowerThis(context) : NOTHING;
   const call = lowerArguments(context, node.arguments, callee, endOf(node));
   const result = context.facts.newValue();
   context.op(Op.call, value, result, receiver, call, offset(node));
@@ -197,7 +207,7 @@ function lowerMethodCall(
   node: es.SimpleCallExpression,
   callee: es.MemberExpression,
 ): ValueId {
-  const base = lowerExpression(context, callee.object);
+  const base = isOfModule(callee) ? NOTHING : lowerExpression(context, callee.object);
   const name = propertyName(context, callee);
   const call = lowerArguments(context, node.arguments, callee, endOf(node));
   const result = context.facts.newValue();
@@ -417,9 +427,12 @@ function lowerSequence(context: LoweringContext, node: es.SequenceExpression): V
   return last;
 }
 
-/** `new.target` is the class of what is made. */
+/** `new.target` is the class of what is made; `import.meta`, an object that each module has for itself. */
 function lowerMetaProperty(context: LoweringContext, node: es.MetaProperty): ValueId {
-  if (node.meta.name !== 'new') return NOTHING;
+  if (node.meta.name !== 'new') {
+    context.read(context.metaValue, offset(node));
+    return context.metaValue;
+  }
   const { fact } = context.state;
   fact.flags |= FunctionFlag.usesThis;
   const result = context.facts.newValue();

@@ -79,7 +79,12 @@ export function lowerModule(
 
 function makeModuleObjects(context: LoweringContext): void {
   context.exportsValue = context.object('Object', 0);
-  if (context.kind !== 'commonjs') return;
+  if (context.kind !== 'commonjs') {
+    if (!context.text.includes('import.meta')) return;
+    context.metaValue = context.object('Object', 0);
+    context.declareOwn(context.metaValue, 'import.meta');
+    return;
+  }
   context.moduleValue = context.object('Object', 0);
   context.declareOwn(context.exportsValue, 'exports');
   context.declareOwn(context.moduleValue, 'module');

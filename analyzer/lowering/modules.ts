@@ -6,7 +6,7 @@ import { FunctionFlag, NOTHING, type ValueId } from '../facts.js';
 import { constantString, pathPattern } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
-import { lowerFunction } from './functions.js';
+import { lowerClass, lowerFunction } from './functions.js';
 import { bindClass, lowerVariableDeclaration } from './statements.js';
 
 /** The value of `require(…)`, or null where the call is not one. */
@@ -161,6 +161,8 @@ function lowerExportDefault(context: LoweringContext, node: es.ExportDefaultDecl
       : lowerFunction(context, declaration as es.Function, 'default', FunctionFlag.expression).self;
   } else if (declaration.type === 'ClassDeclaration' && declaration.id) {
     value = bindClass(context, declaration as es.ClassDeclaration);
+  } else if (declaration.type === 'ClassDeclaration') {
+    value = lowerClass(context, declaration as es.Class, 'default');
   } else {
     value = lowerExpression(context, declaration as es.Expression, 'default');
   }

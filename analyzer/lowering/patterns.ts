@@ -5,7 +5,7 @@ import type * as es from 'estree';
 import { NOTHING, Op, type ValueId } from '../facts.js';
 import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
-import { lowerExpression } from './expressions.js';
+import { lowerExpression, lowerThis } from './expressions.js';
 
 /** `declare` makes the variable (its first value is no change); `assign` changes one that exists. */
 export type Binding = 'declare' | 'assign';
@@ -51,8 +51,7 @@ export function assignMember(context: LoweringContext, node: es.MemberExpression
     return;
   }
   if (node.object.type === 'Super') {
-    context.state.fact.flags |= 32;
-    context.store(context.state.fact.receiver, propertyName(context, node), value, false, offset(node));
+    context.store(lowerThis(context), propertyName(context, node), value, false, offset(node));
     return;
   }
   const base = lowerExpression(context, node.object);

@@ -83,9 +83,8 @@ export class Calls {
     if (token.kind === 'object' && token.type === 'Generator')
       return this.#step(id, token.fn, this.#passes.seeds.viewOf(op));
     const atom = this.#facts.c.get(op);
-    const callable = token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token);
-    if (callable) {
-      const name = this.#facts.atomName(atom);
+    const name = this.#facts.atomName(atom);
+    if (token.kind === 'function' || token.kind === 'bound' || this.#isCallable(token, name)) {
       if (name === 'bind' || name === 'call' || name === 'apply')
         return this.#indirectCall(id, name, this.#passes.seeds.viewOf(op));
     }
@@ -127,8 +126,9 @@ export class Calls {
     this.#flow.add(view.to, result);
   }
 
-  #isCallable(token: ReturnType<TokenTable['get']>): boolean {
-    return token.kind === 'external' && this.#models.call(token.shape, false) !== null;
+  #isCallable(token: ReturnType<TokenTable['get']>, method: string): boolean {
+    if (token.kind !== 'external' || this.#models.lists(token.shape, method)) return false;
+    return this.#models.call(token.shape, false) !== null;
   }
 
   #indirectCall(id: TokenId, name: 'bind' | 'call' | 'apply', view: CallView): void {

@@ -81,6 +81,8 @@ export class GivenValues {
           receiver: NOTHING,
           op: view.op,
         });
+      case 'within':
+        return this.#flow.edge(this.#within(view.args[ref.index] ?? NOTHING, view.op), to);
       case 'copyOf':
         // Of a list of arguments each may be an item itself (`[].concat(item)`, `Array.of(item)`).
         if (ref.index < 0) for (const arg of view.args) this.#container(arg, to, view, true);
@@ -219,7 +221,7 @@ export class GivenValues {
   keep(call: Call, view: CallView): void {
     const name = this.#methodName(view.op);
     if (name === 'defineProperty' && view.spread < 0) return this.#define(view);
-    if (name === 'defineProperties') this.#defineAll(view);
+    if (name === 'defineProperties') this.defineAll(view.args[0] ?? NOTHING, view.args[1] ?? NOTHING);
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
@@ -231,7 +233,9 @@ export class GivenValues {
         if (copiesProperties(call) && assigning.test(name)) continue;
         for (const target of call.mutates ?? []) {
           if (target === 'this' || target < 0 || (arg === view.args[target] && view.spread < 0)) continue;
-          this.#flow.use(view.args[target] ?? NOTHING, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+          const changed = view.args[target] ?? NOTHING;
+          this.#flow.use(changed, { kind: 'store', atom: ANY_PROPERTY, from: arg, op: -1 });
+          if (call.deep) this.#keepWithin(changed, arg, view.op);
         }
       }
     }
@@ -241,6 +245,20 @@ export class GivenValues {
       for (const arg of view.args.slice(1))
         this.#flow.use(arg, { kind: 'copyProperties', to: view.args[0] ?? NOTHING });
     }
+  }
+
+  /** `_.merge(target, source)`: what is within the one is put somewhere within the other. */
+  #keepWithin(target: ValueId, from: ValueId, op: OpId): void {
+    const held = this.#within(from, op);
+    this.#flow.edge(from, held);
+    this.#flow.use(this.#within(target, op), { kind: 'store', atom: ANY_PROPERTY, from: held, op: -1 });
+  }
+
+  /** All that the value holds, however deep. */
+  #within(value: ValueId, op: OpId): ValueId {
+    const contents = this.#flow.contents(value, op);
+    this.#flow.use(contents, { kind: 'load', atom: ANY_PROPERTY, to: contents, receiver: NOTHING, op });
+    return contents;
   }
 
   #hangOnRequests(names: NonNullable<Call['hangsOnRequests']>, view: CallView): void {
@@ -287,13 +305,12 @@ export class GivenValues {
   }
 
   /** `Object.defineProperties(o, { x: { value } })`: whatever these are called. */
-  #defineAll(view: CallView): void {
-    const target = view.args[0] ?? NOTHING;
+  defineAll(target: ValueId, descriptors: ValueId): void {
     const described = this.#facts.newValue();
     const value = this.#facts.newValue();
     const getter = this.#facts.newValue();
     const load = { kind: 'load', receiver: NOTHING, op: -1 } as const;
-    this.#flow.use(view.args[1] ?? NOTHING, { ...load, atom: ANY_PROPERTY, to: described });
+    this.#flow.use(descriptors, { ...load, atom: ANY_PROPERTY, to: described });
     this.#flow.use(described, { ...load, atom: this.#facts.atom('value'), to: value });
     this.#flow.use(described, { ...load, atom: this.#facts.atom('get'), to: getter });
     const call = { op: -1, to: value, receiver: target, args: [], spread: -1, isNew: false, promisified: false };

@@ -66,10 +66,19 @@ export class OutsideCalls {
       this.#makeProxy(view);
       return;
     }
-    if (shape.path === 'Object.create') {
-      this.#flow.add(view.to, this.#inheriting(view));
+    if (shape.path === 'Proxy.revocable') {
+      const made = this.#flow.property(this.#flow.madeAt(view.op, 'Object'), this.#facts.atom('proxy'));
+      this.#flow.add(view.to, this.#flow.madeAt(view.op, 'Object'));
+      this.#makeProxy({ ...view, to: made });
       return;
     }
+    if (shape.path === 'Object.create') {
+      this.#flow.add(view.to, this.#inheriting(view));
+      if (view.args.length > 1) this.#givenValues.defineAll(view.to, view.args[1] ?? NOTHING);
+      return;
+    }
+    if (describing.test(shape.path)) return this.#describe(view);
+    if (shape.path === 'Reflect.get' && view.args.length > 2) this.#askFor(view);
     if (shape.path === 'Object.getPrototypeOf' || shape.path === 'Reflect.getPrototypeOf') {
       this.#flow.use(view.args[0] ?? NOTHING, { kind: 'inherit', to: view.to });
       return;
@@ -99,6 +108,22 @@ export class OutsideCalls {
     this.#givenValues.keep(call, view);
     this.#givenValues.giveResult(call, view, shape);
     for (const put of call.puts ?? []) this.#properties.put(put, view);
+  }
+
+  /** `Reflect.get(object, name, other)`: a getter has the third for its `this`. */
+  #askFor({ to, args: [object = NOTHING, key = NOTHING, receiver = NOTHING] }: CallView): void {
+    const name = this.#facts.strings.get(key);
+    const atom = name === undefined ? ANY_PROPERTY : this.#facts.atom(name);
+    this.#flow.use(object, { kind: 'load', atom, to, receiver, op: -1 });
+  }
+
+  /** One object for descriptors and for the object that has them by name: what it holds is what the described object does. */
+  #describe({ op, to, args: [described = NOTHING] }: CallView): void {
+    const descriptor = this.#flow.madeAt(op, 'Object');
+    this.#flow.add(to, descriptor);
+    const any = this.#flow.property(descriptor, ANY_PROPERTY);
+    this.#flow.add(any, descriptor);
+    this.#flow.edge(this.#flow.contents(described, op), any);
   }
 
   /** From now on something inherits from something else. */
@@ -293,6 +318,8 @@ export class OutsideCalls {
 
 /** Objects that are made with an error, and what these are made of. */
 const mostWithin = 2;
+
+const describing = /^(?:Object|Reflect)\.getOwnPropertyDescriptors?$/;
 
 const derives = /^(?:util\.inherits|(?:Object|Reflect)\.setPrototypeOf)$/;
 

@@ -7,8 +7,14 @@ export const asyncHooks = {
   name: 'async_hooks',
   module: {
     members: {
-      AsyncLocalStorage: { construct: { returns: 'async_hooks.AsyncLocalStorage' } },
-      AsyncResource: { construct: { returns: 'async_hooks.AsyncResource' } },
+      AsyncLocalStorage: {
+        construct: { returns: 'async_hooks.AsyncLocalStorage' },
+        members: { bind: { call: { returns: 'bound argument 0', stateful } } },
+      },
+      AsyncResource: {
+        construct: { returns: 'async_hooks.AsyncResource' },
+        members: { bind: { call: { returns: 'bound argument 0', stateful } } },
+      },
       ...calls('executionAsyncId triggerAsyncId executionAsyncResource', { stateful, returns: 'unknown' }),
     },
   },

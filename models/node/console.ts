@@ -12,11 +12,21 @@ const MEMBERS: Members = {
   ...calls('clear', { does }),
 };
 
+const OWN: Members = calls('assert debug dir dirxml error info log table trace warn', {
+  does,
+  data: true,
+  mutates: ['this'],
+});
+
 export const consoleModel = {
   name: 'console',
   module: {
     is: 'console.Console',
-    members: { Console: { construct: { returns: 'console.Console', keeps: [-1] } } },
+    members: { Console: { construct: { returns: 'console.Own', keeps: [-1] } } },
   },
-  types: { Console: { members: MEMBERS } },
+  types: {
+    Console: { members: MEMBERS },
+    // It writes to what it was given, which may be of the program.
+    Own: { extends: 'console.Console', identity: true, members: OWN },
+  },
 } satisfies PackageModel;

@@ -17,7 +17,7 @@ export const events = {
     members: {
       EventEmitter: { construct: { returns: 'events.EventEmitter' } },
       EventEmitterAsyncResource: { construct: { returns: 'events.EventEmitter' } },
-      once: { call: { promise: true, returns: 'unknown', mutates: [0] } },
+      once: { call: { promise: true, returns: 'copy 0 | unknown', mutates: [0] } },
       on: { call: { returns: 'unknown', mutates: [0] } },
       addAbortListener: {
         call: { ruptures: [{ kind: 'post', callback: 1 }], returns: 'fresh', mutates: [0], keeps: [1] },

@@ -73,7 +73,8 @@ const LODASH: Members = {
     stubObject stubString stubTrue subtract sum toFinite toInteger toLength toLower toNumber toPath toSafeInteger toString
     toUpper trim trimEnd trimStart truncate upperCase upperFirst words functionsIn`),
   cloneDeep: { call: { returns: 'fresh' } },
-  ...pure('get at nth', 'contents 0 | argument 2 | copy 0'),
+  ...pure('get at result', 'within 0 | argument 2 | copy 0'),
+  ...pure('nth', 'contents 0'),
   ...pure(
     `castArray concat dropRight flattenDeep flattenDepth fromPairs sampleSize
     sortedUniq takeRight toPairs toPairsIn toPlainObject entries entriesIn valuesIn xor zipObject zipObjectDeep`,
@@ -92,21 +93,26 @@ const LODASH: Members = {
   ...each('cloneWith cloneDeepWith', {
     call: { ruptures: [sync(1, ['argument 0 | contents 0'])], returns: 'copy 0 | results 1' },
   }),
-  ...calls('assignIn assignWith assignInWith extendWith defaultsDeep merge set setWith', {
+  ...calls('assignIn assignWith assignInWith extendWith', { mutates: [0], keeps: [-1], returns: 'argument 0' }),
+  ...calls('defaultsDeep merge set setWith', {
     mutates: [0],
+    deep: true,
     keeps: [-1],
     returns: 'argument 0',
   }),
   mergeWith: {
     call: {
-      ruptures: [sync('last', ['contents 0', 'contents 1 | contents 2'])],
+      ruptures: [sync('last', ['within 0', 'within 1 | within 2'])],
       mutates: [0],
+      deep: true,
       keeps: [-1],
       returns: 'argument 0',
     },
   },
-  ...each('update updateWith', { call: { ruptures: [sync(2, ['contents 0'])], mutates: [0], returns: 'argument 0' } }),
-  ...calls('unset', { mutates: [0] }),
+  ...each('update updateWith', {
+    call: { ruptures: [sync(2, ['within 0'])], mutates: [0], deep: true, returns: 'argument 0' },
+  }),
+  ...calls('unset', { mutates: [0], deep: true }),
   ...calls('pull pullAll pullAllBy pullAllWith fill reverse', { mutates: [0], keeps: [1], returns: 'argument 0' }),
   ...calls('pullAt', { mutates: [0], returns: 'copy 0' }),
   remove: { call: { ruptures: [sync(1, ELEMENT)], mutates: [0], returns: 'copy 0' } },
@@ -120,7 +126,7 @@ const LODASH: Members = {
   },
   thru: { call: { ruptures: [sync(1, ['argument 0'])], returns: 'result 1' } },
   attempt: { call: { ruptures: [sync(0, ['argument 1', 'argument 2'])], returns: 'result 0' } },
-  ...pure('ary unary flip spread rearg', 'bound argument 0'),
+  ...pure('ary unary', 'bound argument 0'),
   sampleSize: { call: { returns: 'copy 0', does: ['random'] } },
 };
 

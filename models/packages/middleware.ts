@@ -31,7 +31,7 @@ const withMembers: readonly PackageModel[] = [
   makes(plain, each('json urlencoded raw text', { call: plain }))('body-parser'),
   makes(plain)('xss-clean'),
   makes(asking(...asked('onSanitize', ['fresh'])), {
-    sanitize: { call: { returns: 'argument 0', mutates: [0] } },
+    sanitize: { call: { returns: 'argument 0', mutates: [0], deep: true } },
     has: { call: { returns: 'fresh' } },
   })('express-mongo-sanitize'),
   makes(plain, {

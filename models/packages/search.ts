@@ -128,7 +128,7 @@ export const searchModels: readonly PackageModel[] = [
     'fast-json-patch',
     withDefault({
       members: {
-        ...calls(JSONPATCH, { mutates: [0], keeps: [-1], returns: 'unknown' }),
+        ...calls(JSONPATCH, { mutates: [0], deep: true, keeps: [-1], returns: 'unknown' }),
         ...pure('compare'),
         ...pure('deepClone'),
         ...pure('getValueByPointer', 'unknown'),

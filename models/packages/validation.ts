@@ -153,7 +153,7 @@ export const ajv = {
         compile: { call: { returns: 'ajv.Validate', mutates: ['this'], keeps: [0] } },
         getSchema: { call: { returns: 'ajv.Validate', shared: true } },
         // The errors of the last call are left in a property; with `useDefaults` the data is filled in.
-        validate: { call: { returns: 'fresh', mutates: ['this', 1] } },
+        validate: { call: { returns: 'fresh', mutates: ['this', 1], deep: true } },
         ...chained('addSchema addMetaSchema addKeyword addFormat addVocabulary removeKeyword removeSchema'),
         ...pure('errorsText validateSchema'),
         ...values('errors'),
@@ -163,7 +163,7 @@ export const ajv = {
       identity: true,
       // The errors of the last call are read right behind it, on the same loop.
       members: values('errors schema'),
-      call: { returns: 'fresh', mutates: [0] },
+      call: { returns: 'fresh', mutates: [0], deep: true },
     },
   },
 } satisfies PackageModel;

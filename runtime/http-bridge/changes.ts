@@ -19,10 +19,28 @@ export type Snapshot = { readonly value: unknown; readonly inside: Inside | null
 type Inside =
   /** Of a Map, all of whose keys are texts. */
   | { readonly kind: 'entries'; readonly of: ReadonlyMap<string, Snapshot> }
-  | { readonly kind: 'properties'; readonly of: ReadonlyMap<string, Snapshot> }
-  | { readonly kind: 'copy'; readonly copy: unknown };
+  | Properties
+  | { readonly kind: 'copy'; readonly copy: unknown }
+  /** Of what can only be changed where it is: what it is as a text. */
+  | { readonly kind: 'text'; readonly text: string };
 
-const EMPTY: Inside = { kind: 'properties', of: new Map() };
+interface Properties extends Outline {
+  readonly kind: 'properties';
+  readonly of: ReadonlyMap<string, Snapshot>;
+}
+
+interface Outline {
+  readonly prototype: object | null;
+  readonly isExtensible: boolean;
+  /** How many names are not among `of`. */
+  readonly hidden: number;
+  readonly symbols: readonly (readonly [symbol, unknown])[];
+}
+
+const NO_SYMBOLS: Properties['symbols'] = [];
+const ORDINARY = { kind: 'properties', of: new Map(), isExtensible: true, hidden: 0, symbols: NO_SYMBOLS } as const;
+const EMPTY: Inside = { ...ORDINARY, prototype: Object.prototype };
+const EMPTY_WITHOUT: Inside = { ...ORDINARY, prototype: null };
 
 export function takeSnapshot(value: unknown): Snapshot {
   return isHolder(value) ? snapshotOf(value, new Map()) : { value, inside: null };
@@ -39,15 +57,43 @@ function snapshotOf(value: unknown, seen: Map<object, Snapshot>): Snapshot {
     for (const [key, item] of value) of.set(key, snapshotOf(item, seen));
     return snapshot;
   }
-  if (!hasPlainProperties(value)) return { value, inside: copyOf(value) };
+  if (!hasPlainProperties(value)) return { value, inside: textOf(value) ?? copyOf(value) };
   const keys = keysOf(value);
   // Most locals, queries and parameters are empty.
-  if (keys.length === 0) return { value, inside: EMPTY };
+  const empty = keys.length === 0 ? emptyOf(value) : null;
+  if (empty !== null) return { value, inside: empty };
   const of = new Map<string, Snapshot>();
-  const snapshot: Snapshot = { value, inside: { kind: 'properties', of } };
+  const snapshot: Snapshot = {
+    value,
+    inside: { kind: 'properties', of, ...outlineOf(value, isPlain(value) ? null : keys.length) },
+  };
   seen.set(value, snapshot);
   for (const key of keys) of.set(key, snapshotOf(Reflect.get(value, key), seen));
   return snapshot;
+}
+
+function emptyOf(value: object): Inside | null {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return null;
+  if (!Object.isExtensible(value) || Object.getOwnPropertySymbols(value).length > 0) return null;
+  return prototype === null ? EMPTY_WITHOUT : EMPTY;
+}
+
+/** What is not among its properties. `count`: how many these are; null: of a plain object that has just come, which has no others. */
+function outlineOf(value: object, count: number | null): Outline {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  const symbols = Object.getOwnPropertySymbols(value);
+  return {
+    prototype,
+    isExtensible: Object.isExtensible(value),
+    hidden: count === null ? 0 : Object.getOwnPropertyNames(value).length - count,
+    symbols: symbols.length === 0 ? NO_SYMBOLS : symbols.map((key) => [key, Reflect.get(value, key)] as const),
+  };
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** Primitives are none, and functions, except the one that Express 3 keeps its locals in. */
@@ -82,6 +128,11 @@ function keysOf(value: object): readonly string[] {
   return types.isNativeError(value) ? Object.getOwnPropertyNames(value) : Object.keys(value);
 }
 
+function textOf(value: object): Inside | null {
+  const isUrl = value instanceof URL || value instanceof URLSearchParams;
+  return isUrl ? { kind: 'text', text: String(value) } : null;
+}
+
 /** What has no state that clone could see is compared by identity. */
 function copyOf(value: object): Inside | null {
   const isData =
@@ -111,6 +162,8 @@ export class ChangeList {
     readonly name: string,
     readonly lose: (error: CannotTravel) => void,
     readonly real: object | null,
+    /** Who comes next looks at what the handler had. */
+    readonly goesOn: boolean,
   ) {}
 
   get changes(): ObjectChanges | null {
@@ -145,6 +198,8 @@ export class ChangeList {
   }
 
   contents(path: Path, { value, inside }: Snapshot, seen = new Set<object>()): void {
+    if (inside?.kind === 'text' && this.goesOn && String(value) !== inside.text)
+      this.#lose(path, 'it was changed where it is');
     if (inside?.kind === 'entries' && types.isMap(value) && !seen.has(value)) {
       seen.add(value);
       this.#compareEntries(path, value, inside.of, seen);
@@ -152,8 +207,27 @@ export class ChangeList {
     }
     if (inside?.kind !== 'properties' || !isHolder(value) || seen.has(value)) return;
     seen.add(value);
-    if (!hasPlainProperties(value)) throw new CannotTravel(path.join('.'), 'its prototype was changed');
+    if (this.goesOn) this.#compareOutline(path, value, inside);
+    else if (!hasPlainProperties(value)) return;
     this.#compareProperties(path, value, inside.of, seen);
+  }
+
+  /** Nothing of this can be told home: the handler runs there then. */
+  #compareOutline(path: Path, value: object, before: Properties): void {
+    const keys = keysOf(value);
+    const now = outlineOf(value, keys.length);
+    if (now.prototype !== before.prototype) this.#lose(path, 'its prototype was changed');
+    if (now.isExtensible !== before.isExtensible) this.#lose(path, 'it was frozen');
+    if (now.hidden !== before.hidden) this.#lose(path, 'it has properties that are hidden');
+    const isSame = ([key, item]: readonly [symbol, unknown], at: number): boolean =>
+      before.symbols[at]?.[0] === key && Object.is(before.symbols[at]?.[1], item);
+    if (now.symbols.length !== before.symbols.length || !now.symbols.every(isSame))
+      this.#lose(path, 'it has other properties that are named by symbols');
+    if (before.of.size > 0 && !isInOrder(keys, before.of)) this.#lose(path, 'its properties are in another order');
+  }
+
+  #lose(path: Path, why: string): void {
+    if (this.real === null) this.lose(new CannotTravel(`${this.name}.${path.map(shown).join('.')}`, why));
   }
 
   /** Entries are in the order in which they came, so one that is there again, behind others, is a new one. */
@@ -185,7 +259,7 @@ export class ChangeList {
     for (const key of keysOf(holder)) {
       const old = before.get(key);
       const item: unknown = Reflect.get(holder, key);
-      if (old === undefined) this.set([...path, key], item);
+      if (old === undefined) this.#setNew([...path, key], holder, key, item);
       else {
         left--;
         if (old.inside !== null || !Object.is(old.value, item)) this.compare([...path, key], item, old, seen);
@@ -196,6 +270,14 @@ export class ChangeList {
     if (Array.isArray(holder) && holder.length < before.size) this.set([...path, 'length'], holder.length);
   }
 
+  #setNew(path: Path, holder: object, key: string, item: unknown): void {
+    const { get, writable, configurable } = Object.getOwnPropertyDescriptor(holder, key) ?? {};
+    const isFrozen = writable === false || configurable === false;
+    if (this.goesOn && (get !== undefined || (isFrozen && Object.isExtensible(holder))))
+      this.#lose(path, get === undefined ? 'it is read-only' : 'it is an accessor');
+    this.set(path, item);
+  }
+
   #findRemoved(path: Path, holder: object, before: ReadonlyMap<string, Snapshot>, seen: Set<object>): void {
     for (const [key, old] of before) {
       if (Object.hasOwn(holder, key)) continue;
@@ -204,6 +286,26 @@ export class ChangeList {
     }
   }
 }
+
+/** Home sets what is new behind what it has. What is there again came behind that. */
+function isInOrder(keys: readonly string[], before: ReadonlyMap<string, unknown>): boolean {
+  const order = before.keys();
+  let hasNew = false;
+  for (const key of keys) {
+    if (INDEX.test(key)) continue;
+    if (!before.has(key)) {
+      hasNew = true;
+      continue;
+    }
+    if (hasNew) return false;
+    let next = order.next();
+    while (next.done !== true && next.value !== key) next = order.next();
+    if (next.done === true) return false;
+  }
+  return true;
+}
+
+const INDEX = /^\d+$/;
 
 /** By what path home finds an object that it has given. */
 export function indexPaths(path: Path, { value, inside }: Snapshot, into: Map<object, Path>): void {

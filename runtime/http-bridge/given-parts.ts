@@ -92,7 +92,7 @@ export class GivenParts {
     const { socket } = this.#standIns;
     const names = socket.takePut();
     if (names.length === 0) return null;
-    const list = new ChangeList(encoder, 'req.socket', lose, socket.real);
+    const list = new ChangeList(encoder, 'req.socket', lose, socket.real, false);
     for (const name of names) list.set([name], Reflect.get(socket, name));
     return list.changes;
   }

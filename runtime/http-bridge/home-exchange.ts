@@ -254,6 +254,8 @@ export class HomeExchange {
   }
 
   #settle(step: Conclusion): void {
+    // Whoever handles an error of an answer that has begun ends the connection.
+    if (this.side.res.headersSent) this.#sendEarlier();
     switch (step.do) {
       case 'lost':
         return this.#tell({ kind: 'lost', what: step.what, why: step.why });
@@ -322,10 +324,15 @@ export class HomeExchange {
     if (!tell) this.#finish();
   }
 
+  /** What was written in an earlier turn there has been sent by now; here all came at once, and Node still keeps it back. */
+  #sendEarlier(): void {
+    const { socket } = this.side.res;
+    if (this.#wroteBefore) while (socket !== null && socket.writableCorked > 0) socket.uncork();
+  }
+
   #destroy(what: 'res' | 'socket', error: Error | undefined): void {
     const { req, res } = this.side;
-    // What was written in an earlier turn there has been sent by now; here all came at once, and Node still keeps it back.
-    if (this.#wroteBefore) while (res.socket !== null && res.socket.writableCorked > 0) res.socket.uncork();
+    this.#sendEarlier();
     // A response that waits for its turn on a connection has none yet.
     if (what === 'res') res.destroy(error);
     else req.socket.destroy(error);

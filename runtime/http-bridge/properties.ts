@@ -101,6 +101,7 @@ function pack(
   return { names, values, traps };
 }
 
+const HIDDEN = 'it is hidden or read-only';
 const NO_NAME = 'its name is a symbol that the other loop does not know';
 
 function pathOf(of: string, key: string | symbol): string {
@@ -117,7 +118,7 @@ function packOne(
 ): string | undefined {
   const found = Object.getOwnPropertyDescriptor(from, key);
   if (found === undefined || !('value' in found)) return 'it is an accessor';
-  if (found.enumerable !== true || found.writable !== true) return 'it is hidden or read-only';
+  if (found.enumerable !== true || found.writable !== true) return HIDDEN;
   const at = values.length;
   try {
     encoder.put(values, at, isLocals(found.value) ? { ...found.value } : found.value, path);
@@ -213,7 +214,7 @@ export class Given {
   }
 
   changes(encoder: Encoder, { hasEnded: ended, handsOn, lose }: Looking): ObjectChanges | null {
-    const list = new ChangeList(encoder, this.name, lose, this.real?.object ?? null);
+    const list = new ChangeList(encoder, this.name, lose, this.real?.object ?? null, handsOn);
     const { nodesOwn, madeAnew } = OF_PART[this.name];
     let left = this.#before.size + this.#traps.size;
     // Hidden properties take time to list, and only a chain that goes on could miss them.
@@ -224,7 +225,7 @@ export class Given {
       // Nobody at home can look for that.
       else if (name === undefined && ended) continue;
       else if (!nodesOwn.has(key) && !(madeAnew.has(key) && (ended || (this.real !== null && !handsOn))))
-        this.#checkNew(key, list);
+        this.#checkNew(key, list, handsOn);
     }
     if (left > 0) this.#findRemoved(list);
     return list.changes;
@@ -244,15 +245,18 @@ export class Given {
     return Object.getOwnPropertyDescriptor(this.target, this.#key(name))?.get === trap;
   }
 
-  #checkNew(key: string | symbol, list: ChangeList): void {
+  #checkNew(key: string | symbol, list: ChangeList, goesOn: boolean): void {
     if (typeof key === 'string' ? LOCAL.has(key) : isRoutersOwn(key)) return;
     const found = Object.getOwnPropertyDescriptor(this.target, key);
     const path = pathOf(this.name, key);
     const name = nameOfKey(key, this.refs);
-    const isAsItIs = typeof key === 'symbol' || (found !== undefined && !('value' in found));
+    // Who comes next would find something else where it lists names, or assigns to it.
+    const isPlain = found?.enumerable === true && found.writable === true && found.configurable === true;
+    const isAsItIs = typeof key === 'symbol' || (found !== undefined && (!('value' in found) || !isPlain));
     if (this.real !== null && isAsItIs && found !== undefined) Object.defineProperty(this.real.object, key, found);
     else if (name === undefined) list.lose(new CannotTravel(path, NO_NAME));
     else if (found === undefined || !('value' in found)) list.lose(new CannotTravel(path, 'it is an accessor'));
+    else if (!isPlain && goesOn) list.lose(new CannotTravel(path, HIDDEN));
     else list.set([name], found.value);
   }
 
@@ -269,8 +273,8 @@ export class Given {
   accept(changes: ObjectChanges | null): void {
     if (changes === null) return;
     const { paths, removed } = changes;
-    for (const path of [...paths, ...removed]) {
-      const key = path[0] ?? '';
+    // Many may be changed within one.
+    for (const key of new Set([...paths, ...removed].map(([first]) => first ?? ''))) {
       this.#traps.delete(key);
       const own = this.#key(key);
       if (Object.hasOwn(this.target, own)) this.#before.set(key, takeSnapshot(Reflect.get(this.target, own)));

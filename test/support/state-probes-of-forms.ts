@@ -6,6 +6,7 @@ import type { StateProbe } from './state-probes.js';
 const state = 'const state = { n: 0, list: [] };';
 const shown = 'res.json(state.n + state.list.length);';
 const box = 'function Box(it) { this.it = it; }';
+const lodash = `const _ = require('lodash'); ${state} const held = { a: { state } };`;
 
 // biome-ignore format: a table
 export const stateProbesOfForms: readonly StateProbe[] = [
@@ -39,4 +40,31 @@ export const stateProbesOfForms: readonly StateProbe[] = [
   ["property of the app, by a helper", `${state} app.kept = { state }; const show = (req, res) => { res.json(req.app.kept.state.n); };`, "req.app.kept.state.n++; res.end();", "show(req, res);"],
   ["what all requests inherit, by a helper", `${state} app.request.kept = { state }; const show = (req, res) => { res.json(req.kept.state.n); };`, "req.kept.state.n++; res.end();", "show(req, res);"],
   ["what all replies inherit, by a helper", `${state} express.response.kept = { state }; const show = (res) => { res.json(res.kept.state.n); };`, "res.kept.state.n++; res.end();", "show(res);"],
+  ["what a function gives that unknown code has", `${state} const container = require('third'); container.register('it', () => state);`, "container.resolve('it').n++; res.end();", shown],
+  ["what a method gives that unknown code has", `${state} const container = require('third'); container.register({ give: () => state });`, "container.resolve('it').n++; res.end();", shown],
+  ["what unknown code has made of a function", `${state} const give = require('util').callbackify(async () => state);`, "give((error, it) => { it.n++; res.end(); });", shown],
+  ["what a function gives that a package made of it", `${lodash} const give = _.constant(state);`, "give().n++; res.end();", shown],
+  ["within an object, by a path", lodash, "_.set(held, 'a.state.n', 5); res.end();", shown],
+  ["within an object, by what is merged into it", lodash, "_.merge(held, req.query); res.end();", shown],
+  ["within an object, by a helper and a path", `${lodash} const put = (object, path, value) => _.set(object, path, value);`, "put(held, 'a.state.n', 5); res.end();", shown],
+  ["put within an object by a path", `${lodash} const more = { n: 0 }; _.set(held, 'a.state.more', more);`, "more.n++; res.end();", "res.json(state.more.n);"],
+  ["found by a path", lodash, "_.get(held, ['a', 'state']).n++; res.end();", shown],
+  ["filled in by a schema", "const Ajv = require('ajv'); const inner = { n: 0 }; const held = { inner }; const check = new Ajv({ useDefaults: true }).compile({});", "check(held); res.end();", "res.json(inner);"],
+  ["arguments in another order", lodash, "_.spread((it) => { it.n++; })([state]); res.end();", shown],
+  ["cache of a function", "const _ = require('lodash'); const load = _.memoize((key) => key);", "load(req.query.key); res.end();", "res.json(load.cache.size);"],
+  ["console of its own", "const { Console } = require('console'); const { Writable } = require('stream'); const lines = []; const own = new Console(new Writable({ write(line, encoding, done) { lines.push(line); done(); } }));", "own.log('x'); res.end();", "res.json(lines.length);"],
+  ["method of the language that a timer calls", state, "setTimeout(Object.assign, 1, state, { n: 9 }); setTimeout(() => res.end(), 5);", shown],
+  ["what an emitter is awaited for", `${state} const { once, EventEmitter } = require('events'); const bus = new EventEmitter();`, "once(bus, 'x').then(([it]) => { it.n++; res.end(); }); bus.emit('x', state);", shown],
+  ["context that a function is bound to", "const { AsyncResource } = require('async_hooks'); let n = 0; const step = AsyncResource.bind(() => ++n);", "res.json(step());", "res.json(n);"],
+  ["traps of a class", "class Traps { n = 0; get(target, name) { this.n++; return target[name]; } } const traps = new Traps(); const proxy = new Proxy({ a: 1 }, traps);", "res.json(proxy.a);", "res.json(traps.n);"],
+  ["traps that are inherited", "let n = 0; const proxy = new Proxy({ a: 1 }, Object.create({ get(target, name) { n++; return target[name]; } }));", "res.json(proxy.a);", "res.json(n);"],
+  ["traps of a proxy that can be revoked", "let n = 0; const { proxy } = Proxy.revocable({ a: 1 }, { get(target, name) { n++; return target[name]; } });", "res.json(proxy.a);", "res.json(n);"],
+  ["getter that is asked for another object", "const gauge = { get next() { return ++this.n; } }; const other = { n: 0 };", "res.json(Reflect.get(gauge, 'next', other));", "res.json(other.n);"],
+  ["made of descriptors", `${state} const copy = Object.create(null, Object.getOwnPropertyDescriptors(state));`, "copy.list.push(1); res.end();", shown],
+  ["defined by a descriptor", `${state} const copy = Object.defineProperty({}, 'list', Object.getOwnPropertyDescriptor(state, 'list'));`, "copy.list.push(1); res.end();", shown],
+  ["arrow function in a static field", "class C { static n = 0; static step = () => { this.n++; }; }", "C.step(); res.end();", "res.json(C.n);"],
+  ["arrow function in a private static field", "class C { static #n = 0; static #step = () => ++this.#n; static go() { return this.#step(); } static get n() { return this.#n; } }", "res.json(C.go());", "res.json(C.n);"],
+  ["method of a superclass in a static field", "class B { static step() { this.n = (this.n || 0) + 1; } } class C extends B { static go = () => super.step(); }", "C.go(); res.end();", "res.json(C.n);"],
+  ["check of a schema that middleware is given", "const { celebrate, Joi } = require('celebrate'); let n = 0; app.get('/x', celebrate({ query: Joi.object().custom((value) => { n++; return value; }) }));", "res.json(n);", "res.json(n);"],
+  ["format of a logger that unknown code is given", "const w = require('winston'); let n = 0; const log = w.createLogger({ format: w.format((line) => { n++; return line; })() }); app.use(require('third')(log));", "res.json(n);", "res.json(n);"],
 ];
