@@ -203,6 +203,8 @@ class Solver {
         return this.#properties.start(token, use);
       case 'guard':
         return this.#seeds.passGuard(token, use);
+      case 'lender':
+        return this.#properties.lendAs(token, use);
       case 'inherit':
         return this.#outsideCalls.inherit(token, use.to);
       case 'derive':

@@ -73,13 +73,41 @@ export class ImplicitCalls {
   #findHeirs(): ReadonlyMap<TokenId, readonly TokenId[]> {
     const { origins } = this.#pipeline;
     const found = new Map<TokenId, TokenId[]>();
+    const lenders = this.#findLenders();
+    const add = (above: TokenId, id: TokenId): void => {
+      const known = found.get(above);
+      if (known === undefined) found.set(above, [id]);
+      else known.push(id);
+    };
     for (let id = 1; id < origins.tokens.length; id++) {
       const token = origins.tokens.get(id);
+      if (token.kind === 'external') for (const above of lenders.get(token.shape.typeName) ?? none) add(above, id);
       if (token.kind !== 'object' || token.proto === NOTHING) continue;
-      for (const above of origins.tokensOf(token.proto)) {
-        const known = found.get(above);
-        if (known === undefined) found.set(above, [id]);
-        else known.push(id);
+      for (const above of origins.tokensOf(token.proto)) add(above, id);
+    }
+    return found;
+  }
+
+  /** By type: what lends to its values what the program puts there, and prototypes of classes that extend that. */
+  #findLenders(): ReadonlyMap<string | null, ReadonlySet<TokenId>> {
+    const { origins } = this.#pipeline;
+    const found = new Map<string | null, Set<TokenId>>();
+    const typesOf = (id: TokenId): readonly string[] => {
+      const token = origins.tokens.get(id);
+      if (token.kind !== 'external' || token.shape.member?.lends === undefined) return [];
+      return [token.shape.member.lends];
+    };
+    for (let id = 1; id < origins.tokens.length; id++) {
+      const above = new Set([id]);
+      for (const each of above) {
+        const token = origins.tokens.get(each);
+        if (token.kind === 'object' && this.#isPrototype(each) && token.proto !== NOTHING)
+          for (const next of origins.tokensOf(token.proto)) above.add(next);
+      }
+      for (const type of [...above].flatMap(typesOf)) {
+        const known = found.get(type);
+        if (known === undefined) found.set(type, new Set([id]));
+        else known.add(id);
       }
     }
     return found;
@@ -171,3 +199,5 @@ export class ImplicitCalls {
     return root.base === 'variable' && this.#pipeline.facts.variables.ownerOf(root.id) === fn;
   }
 }
+
+const none: readonly TokenId[] = [];

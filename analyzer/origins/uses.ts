@@ -46,6 +46,8 @@ export type Use =
   | { readonly kind: 'receive'; readonly receiver: ValueId; readonly isLent?: boolean }
   /** Code from outside has the object, and calls what is in it by it: `stream.write(line)`. */
   | { readonly kind: 'lend'; readonly depth: number; readonly receiver?: ValueId }
+  /** Instances of a class below what lends to such values are made elsewhere. */
+  | { readonly kind: 'lender'; readonly type: string; readonly prototype: TokenId }
   | { readonly kind: 'inherit'; readonly to: ValueId }
   /** It inherits from what `from` holds, from now on. */
   | { readonly kind: 'derive'; readonly from: ValueId }
