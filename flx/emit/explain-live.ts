@@ -54,7 +54,8 @@ function streamsToClosures(
   closures: Closures,
   labels: ReadonlyMap<FluxionId, ReadonlySet<string>>,
 ): readonly StreamFact[] {
-  const isHere = (label: string, of: FluxionId): boolean => label === stream.label || labels.get(of)?.has(label) !== true;
+  const isHere = (label: string, of: FluxionId): boolean =>
+    label === stream.label || labels.get(of)?.has(label) !== true;
   const others = stream.dest.filter((id) => !closures.has(id));
   const own = stream.dest.flatMap((id) => closures.get(id) ?? []);
   if (own.length === 0) return [stream];
