@@ -126,14 +126,18 @@ export class LastingObjects {
 }
 
 function findLent({ outsiders, origins }: Pipeline): ReadonlySet<FunctionId> {
-  const isLender = (id: TokenId): boolean => {
+  const isLender = (id: TokenId, seen = new Set<TokenId>()): boolean => {
     const token = origins.tokens.get(id);
-    return token.kind === 'external' && token.shape.member?.lends !== undefined;
+    if (token.kind === 'external') return token.shape.member?.lends !== undefined;
+    // A class that extends what lends.
+    if (token.kind !== 'object' || token.type !== 'Prototype' || seen.has(id)) return false;
+    seen.add(id);
+    return origins.tokensOf(token.proto).some((above) => isLender(above, seen));
   };
   return new Set(
     outsiders.implicit.flatMap(({ fn, holder, maker }) => {
       const holders = origins.tokensOf(holder);
-      return maker === null && holders.length > 0 && holders.every(isLender) ? [fn] : [];
+      return maker === null && holders.length > 0 && holders.every((id) => isLender(id)) ? [fn] : [];
     }),
   );
 }

@@ -55,7 +55,7 @@ const STATIC: Members = {
   ...HOOKS,
   Sequelize: { is: 'sequelize.Static' },
   default: { is: 'sequelize.Static' },
-  Model: { construct: { returns: 'sequelize.Instance', keeps: [0] }, members: { ...MODEL, ...chained('init') } },
+  Model: { is: 'sequelize.ModelClass' },
   ...values(`DataTypes Op QueryTypes TableHints IndexHints Transaction Validator QueryInterface BelongsTo HasOne HasMany
     BelongsToMany Deferrable Association Utils Error options version name prototype postgres mysql mariadb sqlite mssql
     runHooks hasHook hasHooks useCLS ABSTRACT STRING CHAR TEXT NUMBER TINYINT SMALLINT MEDIUMINT INTEGER BIGINT FLOAT TIME
@@ -101,6 +101,12 @@ export const sequelize = {
       complete: true,
       construct: { returns: 'sequelize.Instance', keeps: [0] },
       members: MODEL,
+    },
+    /** What classes of the program extend: what else these have they have themselves. */
+    ModelClass: {
+      complete: true,
+      construct: { returns: 'sequelize.Instance', keeps: [0] },
+      members: { ...MODEL, ...chained('init') },
     },
     Models: { members: {}, othersAre: 'sequelize.Model' },
     Instance: {

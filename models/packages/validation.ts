@@ -305,8 +305,10 @@ export const classValidator = {
         keeps: [0],
       }),
       ...each('validateSync', { call: { returns: 'list of class-validator.Failure', mutates: [0], keeps: [0] } }),
-      ...pure(`isDefined isEmail isUUID isURL isMongoId isInt isNumber isString isArray isBoolean isEmpty isNotEmpty isDateString isIn isEnum isObject
+      ...pure(`isDefined isUUID isMongoId isInt isNumber isString isArray isBoolean isEmpty isNotEmpty isDateString isIn isEnum isObject
     isNumberString isPhoneNumber length minLength maxLength min max matches equals isValidationOptions`),
+      // They put their defaults into the options.
+      ...calls('isEmail isURL', { mutates: [1] }),
       ...configures('useContainer registerSchema'),
       registerDecorator: { call: { returns: 'fresh', mutates: ['this'], keeps: [-1], stateful: true } },
     },
