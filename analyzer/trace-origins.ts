@@ -190,7 +190,7 @@ class Solver {
       case 'store':
         return this.#properties.storeBy(token, use);
       case 'keep':
-        return this.#properties.keep(token, use.from);
+        return this.#properties.keep(token, use.from, use.isKey);
       case 'copyProperties':
         return this.#properties.copyProperties(token, use.to);
       case 'receive':

@@ -42,6 +42,10 @@ interface Borrowed {
   readonly use: Load;
 }
 
+function isMap(token: Token): boolean {
+  return token.kind === 'object' && (token.type === 'Map' || token.type === 'WeakMap');
+}
+
 const keepsForRequest = (type: TypeModel): boolean => type.keepsForRequest === true;
 
 /** No program has such a name for a property. */
@@ -138,6 +142,7 @@ export class Properties {
     }
     if (token.kind === 'object' && token.type === 'Generator' && use.op >= 0) this.#found.callees.add(use.op, token.fn);
     if (use.items && token.kind === 'object') return this.#loadItems(id, token, use);
+    if (use.values && isMap(token)) return this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     if (use.atom === ANY_PROPERTY) return this.#loadAny(id, token, use);
     if (use.atom === this.#flow.kept) {
       this.#flow.edge(this.#flow.property(id, use.atom), use.to);
@@ -248,7 +253,8 @@ export class Properties {
       const { fn, start } = of.kind === 'object' ? of : { fn: 0, start: 0 };
       entry = this.#tokens.make({ kind: 'object', type: 'Array', fn, start, proto: NOTHING });
       this.#entries.set(container, entry);
-      this.#flow.edge(this.#flow.property(container, ANY_PROPERTY), this.#flow.property(entry, ANY_PROPERTY));
+      for (const atom of of.kind === 'object' && isMap(of) ? [ANY_PROPERTY, this.#flow.keys] : [ANY_PROPERTY])
+        this.#flow.edge(this.#flow.property(container, atom), this.#flow.property(entry, ANY_PROPERTY));
     }
     return entry;
   }
@@ -535,10 +541,11 @@ export class Properties {
   }
 
   /** `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`. */
-  keep(id: TokenId, from: ValueId): void {
+  keep(id: TokenId, from: ValueId, isKey = false): void {
     if (this.#isSharedNamespace(id)) return;
     const onRequest = this.#keptIn(id);
-    if (onRequest === null) this.store(id, this.#placeFor(id), from);
+    if (onRequest === null)
+      this.store(id, isKey && isMap(this.#tokens.get(id)) ? this.#flow.keys : this.#placeFor(id), from);
     else this.#flow.edge(from, onRequest);
   }
 
