@@ -63,6 +63,8 @@ export const joiScoped = { ...joi, name: '@hapi/joi' } satisfies PackageModel;
 
 /** Defaults come out as they were put in. */
 const PARSED: Call = { returns: 'formed 0', shared: 'kept' };
+/** What has gone wrong stands in the result: `result.error.flatten()`. */
+const TRIED: Call = { returns: 'formed 0 | zod.Failure', shared: 'kept' };
 const FILLED_IN = {
   ...each('default prefault catch', { call: { ...builds('zod.Schema'), comesOut: [0] } }),
   // `_default(schema, value)` of the functions of zod 4.
@@ -85,8 +87,10 @@ const ZOD: Members = {
   ...each('custom instanceof', { call: { ...builds('zod.Schema'), mutates: [1] } }),
   coerce: { members: each('string number boolean bigint date', { call: builds('zod.Schema') }) },
   iso: { members: each('datetime date time duration', { call: builds('zod.Schema') }) },
-  ...calls('parse safeParse encode decode', PARSED),
-  ...promising('parseAsync safeParseAsync encodeAsync decodeAsync', PARSED),
+  ...calls('parse encode decode', PARSED),
+  ...calls('safeParse', TRIED),
+  ...promising('parseAsync encodeAsync decodeAsync', PARSED),
+  ...promising('safeParseAsync', TRIED),
   ...FILLED_IN,
   ...pure('treeifyError prettifyError formatError flattenError toJSONSchema'),
   ZodError: { construct: { returns: 'Error', keeps: [-1] } },
@@ -99,14 +103,18 @@ export const zod = {
   types: {
     Schema: {
       members: {
-        ...calls('parse safeParse', PARSED),
-        ...promising('parseAsync safeParseAsync spa', PARSED),
+        ...calls('parse', PARSED),
+        ...calls('safeParse', TRIED),
+        ...promising('parseAsync', PARSED),
+        ...promising('safeParseAsync spa', TRIED),
         ...FILLED_IN,
         ...checkedBy('transform superRefine', 'zod.Context', builds('zod.Schema')),
         ...values('shape'),
       },
       others: builds('zod.Schema'),
     },
+    /** The result that says so, and the error in it: both are known by what they have beside data. */
+    Failure: { complete: true, travels: 'clone', members: { error: { is: 'zod.Failure' }, ...pure('flatten format') } },
     /** Made for each value that is parsed. An issue is filled in, and what is in it comes out with the error. */
     Context: { members: { addIssue: { call: { returns: 'fresh', mutates: [0], comesOutOnce: [0] } } } },
   },

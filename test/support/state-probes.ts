@@ -515,4 +515,7 @@ export const stateProbes: readonly StateProbe[] = [
   ["value of a weak map", "const key={}; const shared={ n: 0 }; const map=new WeakMap(); map.set(key, shared);", "map.get(key).n++; res.end();", "res.json(shared.n)"],
   ["value of a map of a class", "class Rows extends Map {} const shared={ n: 0 }; const map=new Rows(); map.set('a', shared);", "map.get('a').n++; res.end();", "res.json(shared.n)"],
   ["key that is read, of rows that change", "const map=new Map();", "const key=req.body.key; map.set(key, { key }); map.get(key).key.n=1; res.end();", "res.json([...map.keys()])"],
+  ["method of what a schema gives", "const { z }=require('zod'); const shared={ n: 0, flatten(){ return ++this.n } }; const schema=z.any().transform(() => shared);", "res.json(schema.safeParse(req.body).data.flatten());", "res.json(shared.n)"],
+  ["method of what a schema was given", "const { z }=require('zod'); const shared={ n: 0, format(){ return ++this.n } }; const schema=z.any();", "res.json(schema.safeParse(shared).data.format());", "res.json(shared.n)"],
+  ["data of a result at start-up", "const { z }=require('zod'); const result=z.object({ n: z.number() }).safeParse({ n: 0 }); if (!result.success) throw new Error(result.error.flatten()); const settings=result.data;", "settings.n++; res.end();", "res.json(settings.n)"],
 ];
