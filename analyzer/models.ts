@@ -262,9 +262,15 @@ export class Models {
     if (shape.type?.others !== undefined) {
       return this.#shape(`${shape.path}.${name}`, shape.package, { call: shape.type.others }, null);
     }
-    if (shape.type?.complete === true) return null;
+    if (this.isComplete(shape)) return null;
     if (found !== null && parent !== undefined && shape.type === null) return found;
     return shape.package === '' ? null : this.#unlisted(`${shape.path}.${name}`, shape.package, name);
+  }
+
+  /** The members listed are all there are. */
+  isComplete({ type, member }: Shape): boolean {
+    const is = type === null && member?.is !== undefined ? this.type(member.is) : null;
+    return (type ?? is?.type)?.complete === true;
   }
 
   /** What a package's type does not list: something that the package does not say, or that others put there. */

@@ -190,7 +190,7 @@ class Solver {
       case 'store':
         return this.#properties.storeBy(token, use);
       case 'keep':
-        return this.#properties.keep(token, use.from);
+        return this.#properties.keep(token, use.from, use.isKey);
       case 'copyProperties':
         return this.#properties.copyProperties(token, use.to);
       case 'receive':
@@ -203,6 +203,8 @@ class Solver {
         return this.#properties.start(token, use);
       case 'guard':
         return this.#seeds.passGuard(token, use);
+      case 'lender':
+        return this.#properties.lendAs(token, use);
       case 'inherit':
         return this.#outsideCalls.inherit(token, use.to);
       case 'derive':

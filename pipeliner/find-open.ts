@@ -89,8 +89,11 @@ class Finder {
       for (const fn of origins.inPlaceOf(op)) this.#called.add(this.#originOf(fn));
     }
     for (const fn of origins.escaped) this.#called.add(this.#originOf(fn));
-    for (const part of parts.list)
-      if (part.kind !== 'start' || part.entry?.point?.request !== true) this.#called.add(part.fn.origin);
+    for (const part of parts.list) {
+      // The rest of an async function is run by whoever runs its beginning.
+      const isRequests = part.kind === 'start' && part.entry?.point?.request === true;
+      if (part.kind !== 'rest' && !isRequests) this.#called.add(part.fn.origin);
+    }
   }
 
   /** Null where the running app has nothing to say that would hold. */

@@ -23,6 +23,7 @@ export class ImplicitCalls {
   readonly #isLasting: (id: TokenId) => boolean;
   readonly #changes: (variable: ValueId) => boolean;
   #heirs: ReadonlyMap<TokenId, readonly TokenId[]> | null = null;
+  #lenders: ReadonlyMap<string | null, ReadonlySet<TokenId>> | null = null;
   #made: ReadonlyMap<FunctionId, readonly FunctionId[]> | null = null;
 
   constructor(pipeline: Pipeline, isLasting: (id: TokenId) => boolean, changes: (variable: ValueId) => boolean) {
@@ -43,7 +44,8 @@ export class ImplicitCalls {
       // An instance has the methods of its class, and what a helper defines on the class's prototype.
       const users = new Set([holder, facts.fn(fn).receiver].flatMap((value) => origins.tokensOf(value)));
       for (const token of users) {
-        if (how === 'beyond itself') for (const heir of this.#heirsOf(token)) users.add(heir);
+        // What is lent runs on values that the package makes: none of them is seen to be its `this`.
+        if (how === 'beyond itself' || this.#isLender(token)) for (const heir of this.#heirsOf(token)) users.add(heir);
         // What changes nothing but an object of its own request changes nothing that lasts.
         if (how === 'beyond itself' || (this.#isLasting(token) && !this.#isPrototype(token))) yield { token, op };
       }
@@ -73,20 +75,55 @@ export class ImplicitCalls {
   #findHeirs(): ReadonlyMap<TokenId, readonly TokenId[]> {
     const { origins } = this.#pipeline;
     const found = new Map<TokenId, TokenId[]>();
+    const lenders = (this.#lenders ??= this.#findLenders());
+    const add = (above: TokenId, id: TokenId): void => {
+      const known = found.get(above);
+      if (known === undefined) found.set(above, [id]);
+      else known.push(id);
+    };
     for (let id = 1; id < origins.tokens.length; id++) {
       const token = origins.tokens.get(id);
+      if (token.kind === 'external') for (const above of lenders.get(token.shape.typeName) ?? none) add(above, id);
       if (token.kind !== 'object' || token.proto === NOTHING) continue;
-      for (const above of origins.tokensOf(token.proto)) {
-        const known = found.get(above);
-        if (known === undefined) found.set(above, [id]);
-        else known.push(id);
+      for (const above of origins.tokensOf(token.proto)) add(above, id);
+    }
+    return found;
+  }
+
+  #isLender(id: TokenId): boolean {
+    this.#lenders ??= this.#findLenders();
+    return [...this.#lenders.values()].some((tokens) => tokens.has(id));
+  }
+
+  /** By type: what lends to its values what the program puts there, and prototypes of classes that extend that. */
+  #findLenders(): ReadonlyMap<string | null, ReadonlySet<TokenId>> {
+    const { origins } = this.#pipeline;
+    const found = new Map<string | null, Set<TokenId>>();
+    const typesOf = (id: TokenId): readonly string[] => {
+      const token = origins.tokens.get(id);
+      if (token.kind !== 'external' || token.shape.member?.lends === undefined) return [];
+      return [token.shape.member.lends];
+    };
+    for (let id = 1; id < origins.tokens.length; id++) {
+      const above = new Set([id]);
+      for (const each of above) {
+        const token = origins.tokens.get(each);
+        if (token.kind === 'object' && token.type === 'Prototype' && token.proto !== NOTHING)
+          for (const next of origins.tokensOf(token.proto)) above.add(next);
+      }
+      for (const type of [...above].flatMap(typesOf)) {
+        const known = found.get(type);
+        if (known === undefined) found.set(type, new Set([id]));
+        else known.add(id);
       }
     }
     return found;
   }
 
+  /** What it has instances have, whoever makes these. */
   #isPrototype(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
+    if (token.kind === 'external') return token.shape.member?.lends !== undefined;
     return token.kind === 'object' && token.type === 'Prototype';
   }
 
@@ -171,3 +208,5 @@ export class ImplicitCalls {
     return root.base === 'variable' && this.#pipeline.facts.variables.ownerOf(root.id) === fn;
   }
 }
+
+const none: readonly TokenId[] = [];

@@ -19,9 +19,12 @@ export class LastingObjects {
   readonly data = new Map<TokenId, Set<TokenId>>();
   /** One token for all values of a type of which there is one: whatever `req.app` is, it is the app. */
   readonly #representatives = new Map<string, TokenId>();
+  /** Start-up puts them where the language finds them (`User.prototype.toJSON`), and runs none of them by that. */
+  readonly #lent: ReadonlySet<FunctionId>;
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline;
+    this.#lent = findLent(pipeline);
     this.#lasting = new Uint8Array(pipeline.origins.tokens.length);
     const queue: TokenId[] = [];
     for (let id = 1; id < pipeline.origins.tokens.length; id++)
@@ -36,7 +39,7 @@ export class LastingObjects {
 
   #isMadeAtStart(token: Token): boolean {
     const maker = this.#makerOf(token);
-    return maker !== null && isStartUpOnly(this.#pipeline.parts.runners.get(maker));
+    return maker !== null && !this.#lent.has(maker) && isStartUpOnly(this.#pipeline.parts.runners.get(maker));
   }
 
   /** What a package or Node exports, and the program stores something in, whoever asked for it. */
@@ -120,6 +123,23 @@ export class LastingObjects {
     this.#lasting[id] = 1;
     return id;
   }
+}
+
+function findLent({ outsiders, origins }: Pipeline): ReadonlySet<FunctionId> {
+  const isLender = (id: TokenId, seen = new Set<TokenId>()): boolean => {
+    const token = origins.tokens.get(id);
+    if (token.kind === 'external') return token.shape.member?.lends !== undefined;
+    // A class that extends what lends.
+    if (token.kind !== 'object' || token.type !== 'Prototype' || seen.has(id)) return false;
+    seen.add(id);
+    return origins.tokensOf(token.proto).some((above) => isLender(above, seen));
+  };
+  return new Set(
+    outsiders.implicit.flatMap(({ fn, holder, maker }) => {
+      const holders = origins.tokensOf(holder);
+      return maker === null && holders.length > 0 && holders.every((id) => isLender(id)) ? [fn] : [];
+    }),
+  );
 }
 
 function isStartUpOnly(runners: readonly PartId[] | undefined): boolean {

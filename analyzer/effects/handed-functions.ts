@@ -23,6 +23,7 @@ import type { TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import { ENGINE, RENDER } from './engines.js';
 import { type Place, ReachedFrom } from './reached-from.js';
+import { isUnheardOf } from './unheard-of.js';
 
 const nothing: ReadonlySet<FunctionId> = new Set();
 /** Options in options. */
@@ -132,8 +133,9 @@ export class HandedFunctions {
   #lookAtObject(id: TokenId, depth: number, visit: (next: Place) => void): void {
     const token = this.#origins.tokens.get(id);
     if (token.kind !== 'object' && token.kind !== 'function') return;
-    for (const value of this.#origins.tokens.knownProperties(id)?.values() ?? [])
-      visit({ kind: 'value', value, depth: depth - 1 });
+    for (const [atom, value] of this.#origins.tokens.knownProperties(id) ?? [])
+      if (!isUnheardOf(this.#facts, this.#origins, this.#models, id, atom))
+        visit({ kind: 'value', value, depth: depth - 1 });
     if (token.kind === 'object' && token.proto !== NOTHING) visit({ kind: 'value', value: token.proto, depth });
   }
 

@@ -20,6 +20,7 @@ import type { Origins } from '../trace-origins.js';
 import { type Engines, findEngines } from './engines.js';
 import { patchesOf } from './patches.js';
 import { type Place, ReachedFrom } from './reached-from.js';
+import { isUnheardOf } from './unheard-of.js';
 
 type External = Extract<Token, { kind: 'external' }>;
 
@@ -194,7 +195,8 @@ export class HeldCode {
   #lookAtClass(id: TokenId, depth: number, visit: (next: Place) => void): void {
     for (const [atom, value] of this.#origins.tokens.knownProperties(id) ?? []) {
       if (this.#facts.atomName(atom) === 'prototype') visit({ kind: 'methods', proto: value, depth });
-      else visit({ kind: 'value', value, depth: depth - 1 });
+      else if (!isUnheardOf(this.#facts, this.#origins, this.#models, id, atom))
+        visit({ kind: 'value', value, depth: depth - 1 });
     }
   }
 
@@ -204,7 +206,7 @@ export class HeldCode {
     if (token === null || !this.#isCode(token.shape)) return;
     // An app holds all of its handlers, which it calls for requests.
     if (token.site < 0 || this.#models.oneOf(token.shape) !== null) return;
-    for (const value of [...this.#propertiesOf(id), ...this.#argumentsOf(token.site)]) {
+    for (const value of [...this.#heardOf(id), ...this.#argumentsOf(token.site)]) {
       visit({ kind: 'value', value, depth: deepest });
       visit({ kind: 'instances', value, depth: 2 });
     }
@@ -242,6 +244,12 @@ export class HeldCode {
 
   #propertiesOf(id: TokenId): Iterable<ValueId> {
     return this.#origins.tokens.knownProperties(id)?.values() ?? [];
+  }
+
+  #heardOf(id: TokenId): readonly ValueId[] {
+    const properties = [...(this.#origins.tokens.knownProperties(id) ?? [])];
+    const heardOf = properties.filter(([atom]) => !isUnheardOf(this.#facts, this.#origins, this.#models, id, atom));
+    return heardOf.map(([, value]) => value);
   }
 
   #mayCall(fn: FunctionId): boolean {

@@ -82,7 +82,7 @@ export class OutsideEffects {
       else this.#applyModel(op, model, this.#receiverOf(token, shape, op, receiver), to);
       known ||= model !== null;
     }
-    if (!known && !unknown && this.#isOtherwiseKnown(op)) return;
+    if (!known && !unknown && (this.#isOtherwiseKnown(op) || this.#isMissing(op))) return;
     if (!known || unknown) {
       const byName = methodByName(this.#facts, this.#models, op, this.#origins.tokensOf, this.#origins.tokens);
       if (byName !== null) this.#applyModel(op, byName, receiver, to);
@@ -100,6 +100,21 @@ export class OutsideEffects {
       const other = this.#facts.fn(copy).opStart + offset;
       return other !== op && this.#origins.calleesOf(other).length > 0;
     });
+  }
+
+  /** Whatever the receiver is, it has no such method, and the program has put none there: who gets there fails. */
+  #isMissing(op: OpId): boolean {
+    if (this.#facts.kind.get(op) !== Op.method || this.#facts.keys.has(op)) return false;
+    const name = this.#facts.atomName(this.#facts.c.get(op));
+    const tokens = this.#origins.tokensOf(this.#facts.a.get(op));
+    return (
+      tokens.length > 0 &&
+      tokens.every((id) => {
+        const token = this.#origins.tokens.get(id);
+        if (token.kind !== 'external' || !this.#models.isComplete(token.shape)) return false;
+        return this.#models.member(token.shape, name) === null;
+      })
+    );
   }
 
   #copiesOf(origin: FunctionId): readonly FunctionId[] {

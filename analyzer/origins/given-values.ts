@@ -64,7 +64,14 @@ export class GivenValues {
       case 'contents':
         // `query.then(fn)`: what it resolves to, as `await` has it.
         if (settling.test(this.#methodName(view.op))) this.#flow.use(view.receiver, { kind: 'await', to, op: view.op });
-        return this.#flow.use(view.receiver, { kind: 'load', atom: ANY_PROPERTY, to, receiver: NOTHING, op: view.op });
+        return this.#flow.use(view.receiver, {
+          kind: 'load',
+          atom: ANY_PROPERTY,
+          to,
+          receiver: NOTHING,
+          op: view.op,
+          values: this.#methodName(view.op) === 'get',
+        });
       case 'copy':
         return this.#container(view.receiver, to, view);
       case 'iterator':
@@ -228,7 +235,7 @@ export class GivenValues {
         const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
         const holder = view.isNew ? view.to : view.receiver;
         this.#takenApart.noteKept(kept, { value: holder, isNew: view.isNew });
-        this.#flow.use(holder, { kind: 'keep', from: kept });
+        this.#flow.use(holder, { kind: 'keep', from: kept, isKey: index < 0 && this.#isKey(arg, name, view) });
         if (!view.isNew && this.#makes(call)) this.#flow.use(view.to, { kind: 'keep', from: kept });
         if (copiesProperties(call) && assigning.test(name)) continue;
         for (const target of call.mutates ?? []) {
@@ -259,6 +266,11 @@ export class GivenValues {
     const contents = this.#flow.contents(value, op);
     this.#flow.use(contents, { kind: 'load', atom: ANY_PROPERTY, to: contents, receiver: NOTHING, op });
     return contents;
+  }
+
+  /** `map.set(key, value)` */
+  #isKey(arg: ValueId, name: string, { args, spread, isNew }: CallView): boolean {
+    return name === 'set' && !isNew && spread < 0 && args.length === 2 && arg === args[0] && arg !== args[1];
   }
 
   #hangOnRequests(names: NonNullable<Call['hangsOnRequests']>, view: CallView): void {

@@ -24,6 +24,14 @@ import type { LiveField, LiveFields } from './live-fields.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
 import { type CallView, type Load, lendWithin, startAll, type Use } from './uses.js';
 
+/** What the program lends to all values of a type: by name, and the prototypes of classes that do. */
+interface Lenders {
+  readonly lent: Map<AtomId, ValueId>;
+  readonly prototypes: Set<TokenId>;
+  /** `this` of what is called without a call in sight. */
+  readonly borrower: ValueId;
+}
+
 /** A load of what is unknown, unless the program has put it there. */
 interface Borrowed {
   readonly id: TokenId;
@@ -32,6 +40,10 @@ interface Borrowed {
   readonly lent: ValueId;
   readonly stored: ValueId;
   readonly use: Load;
+}
+
+function isMap(token: Token): boolean {
+  return token.kind === 'object' && (token.type === 'Map' || token.type === 'WeakMap');
 }
 
 const keepsForRequest = (type: TypeModel): boolean => type.keepsForRequest === true;
@@ -63,7 +75,7 @@ export class Properties {
   readonly #derived = new Map<TokenId, Set<ValueId>>();
   readonly #inherited: { readonly id: TokenId; readonly use: Load }[] = [];
   /** What the program lends to all values of a type, by name. */
-  readonly #lent = new Map<string, ValueId>();
+  readonly #lent = new Map<string, Lenders>();
   /** Those that middleware puts there: code that nobody has read may put something else in their place. */
   readonly #put = new Set<ValueId>();
   readonly #borrowed: Borrowed[] = [];
@@ -130,6 +142,7 @@ export class Properties {
     }
     if (token.kind === 'object' && token.type === 'Generator' && use.op >= 0) this.#found.callees.add(use.op, token.fn);
     if (use.items && token.kind === 'object') return this.#loadItems(id, token, use);
+    if (use.values && isMap(token)) return this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     if (use.atom === ANY_PROPERTY) return this.#loadAny(id, token, use);
     if (use.atom === this.#flow.kept) {
       this.#flow.edge(this.#flow.property(id, use.atom), use.to);
@@ -240,7 +253,8 @@ export class Properties {
       const { fn, start } = of.kind === 'object' ? of : { fn: 0, start: 0 };
       entry = this.#tokens.make({ kind: 'object', type: 'Array', fn, start, proto: NOTHING });
       this.#entries.set(container, entry);
-      this.#flow.edge(this.#flow.property(container, ANY_PROPERTY), this.#flow.property(entry, ANY_PROPERTY));
+      for (const atom of of.kind === 'object' && isMap(of) ? [ANY_PROPERTY, this.#flow.keys] : [ANY_PROPERTY])
+        this.#flow.edge(this.#flow.property(container, atom), this.#flow.property(entry, ANY_PROPERTY));
     }
     return entry;
   }
@@ -307,10 +321,48 @@ export class Properties {
   }
 
   #lentTo(type: string, atom: AtomId): ValueId {
-    const key = `${type} ${atom}`;
-    let lent = this.#lent.get(key);
-    if (lent === undefined) this.#lent.set(key, (lent = this.#facts.newValue()));
-    return lent;
+    const { lent, prototypes } = this.#lendersOf(type);
+    let value = lent.get(atom);
+    if (value === undefined) {
+      lent.set(atom, (value = this.#facts.newValue()));
+      for (const prototype of prototypes) this.#flow.edge(this.#flow.property(prototype, atom), value);
+    }
+    return value;
+  }
+
+  #lendersOf(type: string): Lenders {
+    let lenders = this.#lent.get(type);
+    if (lenders === undefined) {
+      const borrower = this.#facts.newValue();
+      const shape = this.#models.type(type);
+      if (shape !== null) this.#flow.addShape(borrower, shape, everyRequest);
+      this.#lent.set(type, (lenders = { lent: new Map(), prototypes: new Set(), borrower }));
+      this.#findLendingClasses(type);
+    }
+    return lenders;
+  }
+
+  /** Of classes that extend what lends (`class User extends Model`), instances are made by the package. */
+  #findLendingClasses(type: string): void {
+    for (const [fn, { superclass }] of this.#facts.classes) {
+      if (superclass === NOTHING) continue;
+      const token = this.prototypeOf(fn);
+      const { proto } = this.#tokens.get(token) as Extract<Token, { kind: 'object' }>;
+      this.#flow.use(proto, { kind: 'lender', type, prototype: token });
+    }
+  }
+
+  /** A class above the one of `prototype`. */
+  lendAs(id: TokenId, use: Extract<Use, { kind: 'lender' }>): void {
+    const token = this.#tokens.get(id);
+    if (token.kind === 'object' && token.proto !== NOTHING) return this.#flow.lay(token.proto, use);
+    if (token.kind !== 'external' || token.shape.member?.lends !== use.type) return;
+    const { lent, prototypes, borrower } = this.#lendersOf(use.type);
+    if (prototypes.has(use.prototype)) return;
+    prototypes.add(use.prototype);
+    for (const atom of this.#implicit)
+      this.#flow.use(this.#flow.property(use.prototype, atom), { kind: 'receive', receiver: borrower });
+    for (const [atom, value] of lent) this.#flow.edge(this.#flow.property(use.prototype, atom), value);
   }
 
   /** What middleware that this call makes puts on each request: one value for all, which holds what the call was given. The middleware has it too. */
@@ -327,13 +379,22 @@ export class Properties {
     for (const arg of args) this.keep(token, arg);
   }
 
+  /** What hangs on one such value hangs on all, and what a model does not list nobody but the program has put there. */
+  #isOne(shape: Shape): boolean {
+    return this.#models.isComplete(shape) && this.#models.oneOf(shape) !== null;
+  }
+
   /** What no model lists, and the program may have put there, or elsewhere for such values. */
   #borrow(id: TokenId, shape: Shape, site: number, use: Load): boolean {
     const { typeName } = shape;
     const isLent = typeName !== null && this.#models.isLentTo(typeName);
     const holdsStored = this.#models.holdsStored(shape);
-    if (!isLent && !holdsStored) return false;
+    if (!isLent && !holdsStored && !this.#isOne(shape)) return false;
     const member = this.#models.member(shape, this.#facts.atomName(use.atom));
+    if (member === null && typeName !== null && this.#isOne(shape)) {
+      for (const name of [use.atom, ANY_PROPERTY]) this.#flow.edge(this.#lentTo(typeName, name), use.to);
+      return true;
+    }
     const isListed = member === null || !(this.#models.isUnknown(member) || this.#models.isData(shape));
     if (isListed) return false;
     const lent = isLent ? this.#lentTo(typeName, use.atom) : NOTHING;
@@ -427,8 +488,14 @@ export class Properties {
     else this.#storeInField(id, atom, from, field);
     const lends = token.kind === 'external' ? token.shape.member?.lends : undefined;
     if (lends !== undefined && atom !== ANY_PROPERTY) this.#flow.edge(from, this.#lentTo(lends, atom));
-    if (token.kind === 'external') this.#storeInMember(token, from);
-    if (this.#implicit.has(atom)) this.#flow.use(from, { kind: 'receive', receiver: this.#flow.holding(id) });
+    if (token.kind === 'external') {
+      this.#storeInMember(token, from);
+      const { typeName } = token.shape;
+      if (typeName !== null && this.#isOne(token.shape)) this.#flow.edge(from, this.#lentTo(typeName, atom));
+    }
+    if (!this.#implicit.has(atom)) return;
+    const receiver = lends === undefined ? this.#flow.holding(id) : this.#lendersOf(lends).borrower;
+    this.#flow.use(from, { kind: 'receive', receiver });
   }
 
   #storeInMember(token: Extract<Token, { kind: 'external' }>, from: ValueId): void {
@@ -474,10 +541,11 @@ export class Properties {
   }
 
   /** `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`. */
-  keep(id: TokenId, from: ValueId): void {
+  keep(id: TokenId, from: ValueId, isKey = false): void {
     if (this.#isSharedNamespace(id)) return;
     const onRequest = this.#keptIn(id);
-    if (onRequest === null) this.store(id, this.#placeFor(id), from);
+    if (onRequest === null)
+      this.store(id, isKey && isMap(this.#tokens.get(id)) ? this.#flow.keys : this.#placeFor(id), from);
     else this.#flow.edge(from, onRequest);
   }
 

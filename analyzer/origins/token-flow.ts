@@ -38,6 +38,8 @@ export class TokenFlow {
   readonly prototype: AtomId;
   readonly resolved: AtomId;
   readonly kept: AtomId;
+  /** Keys of a Map, which are told apart from what is under them. */
+  readonly keys: AtomId;
   readonly #budget: Budget;
   readonly #edges = new IntSets();
   /** One bit for each value: it is unknown, and holds so much that nothing is added any more. */
@@ -65,6 +67,7 @@ export class TokenFlow {
     this.prototype = facts.atom('prototype');
     this.resolved = facts.atom('[[resolved]]');
     this.kept = facts.atom('[[kept]]');
+    this.keys = facts.atom('[[keys]]');
   }
 
   /** Before anything flows: what uses and ops do. */

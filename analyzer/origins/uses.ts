@@ -25,6 +25,8 @@ export type Use =
       readonly op: OpId;
       /** The load iterates: it gives items, and no other properties. */
       readonly items?: boolean | undefined;
+      /** Of a Map: what is under its keys, and no key. */
+      readonly values?: boolean | undefined;
       /** The property of a class that hides one of the same name in the class that it extends. */
       readonly shadow?: ValueId | undefined;
       /** How many classes it has gone up. */
@@ -42,10 +44,12 @@ export type Use =
   | { readonly kind: 'await'; readonly to: ValueId; readonly op?: OpId }
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
-  | { readonly kind: 'keep'; readonly from: ValueId }
+  | { readonly kind: 'keep'; readonly from: ValueId; readonly isKey?: boolean }
   | { readonly kind: 'receive'; readonly receiver: ValueId; readonly isLent?: boolean }
   /** Code from outside has the object, and calls what is in it by it: `stream.write(line)`. */
   | { readonly kind: 'lend'; readonly depth: number; readonly receiver?: ValueId }
+  /** Instances of a class below what lends to such values are made elsewhere. */
+  | { readonly kind: 'lender'; readonly type: string; readonly prototype: TokenId }
   | { readonly kind: 'inherit'; readonly to: ValueId }
   /** It inherits from what `from` holds, from now on. */
   | { readonly kind: 'derive'; readonly from: ValueId }

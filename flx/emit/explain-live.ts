@@ -11,10 +11,11 @@ import { withoutOpen } from './place-for-run.js';
 export function withLinked(program: FluxionProgram, { fluxions }: LinkReport): FluxionProgram {
   const linked = new Map(fluxions.map((fluxion) => [fluxion.id, fluxion]));
   const closures = groupClosures(fluxions);
+  const labels = listLabels(program, closures);
   return {
     ...program,
     fluxions: program.fluxions.map(withoutOpen).flatMap((fluxion) => {
-      const streams = fluxion.streams.flatMap((stream) => streamsToClosures(stream, closures));
+      const streams = fluxion.streams.flatMap((stream) => streamsToClosures(stream, closures, labels));
       const is = { ...fluxion, streams };
       const all = closures.get(fluxion.id);
       return all === undefined ? [asLinked(is, linked.get(fluxion.id))] : all.map((each) => asClosure(is, each));
@@ -40,17 +41,33 @@ function groupClosures(fluxions: readonly LinkedFluxion[]): Closures {
   return found;
 }
 
-/** Each route of the running app by itself, under the path that its router has. */
-function streamsToClosures(stream: StreamFact, closures: Closures): readonly StreamFact[] {
+/** By fluxion: what the source calls its routes, where it says so. */
+function listLabels({ fluxions }: FluxionProgram, closures: Closures): ReadonlyMap<FluxionId, ReadonlySet<string>> {
+  const streams = fluxions.flatMap((fluxion) => fluxion.streams);
+  const labelsOf = (id: FluxionId) => streams.flatMap(({ dest, label }) => (dest.includes(id) ? [label ?? ''] : []));
+  return new Map([...closures.keys()].map((id) => [id, new Set(labelsOf(id))]));
+}
+
+/** Each route of the running app by itself, under the path that its router has; once, if the source calls it so somewhere. */
+function streamsToClosures(
+  stream: StreamFact,
+  closures: Closures,
+  labels: ReadonlyMap<FluxionId, ReadonlySet<string>>,
+): readonly StreamFact[] {
+  const isHere = (label: string, of: FluxionId): boolean =>
+    label === stream.label || labels.get(of)?.has(label) !== true;
   const others = stream.dest.filter((id) => !closures.has(id));
   const own = stream.dest.flatMap((id) => closures.get(id) ?? []);
   if (own.length === 0) return [stream];
-  const each = own.flatMap(({ id, closure }) => closure.labels.map((label) => ({ ...stream, label, dest: [id] })));
+  const each = own.flatMap(({ id, closure }) =>
+    closure.labels.filter((label) => isHere(label, closure.of)).map((label) => ({ ...stream, label, dest: [id] })),
+  );
   return others.length === 0 ? each : [{ ...stream, dest: others }, ...each];
 }
 
 function asClosure(fluxion: Fluxion, { id, moves, reasons }: ClosureOf): Fluxion {
-  if (moves) return { ...fluxion, id, placement: 'replicated', tags: [], reasons: [] };
+  // It runs with all that goes on behind it.
+  if (moves) return { ...fluxion, id, placement: 'replicated', tags: [], reasons: [], streams: [] };
   return { ...fluxion, id, reasons: reasonsOf(fluxion, reasons) };
 }
 

@@ -77,6 +77,22 @@ export const got = {
   },
 } satisfies PackageModel;
 
+/** Connections come and go in a dispatcher of each loop's own; who sets another one for all sets up the package. */
+export const undici = {
+  name: 'undici',
+  module: {
+    members: {
+      fetch: { call: { promise: true, returns: 'Response', does } },
+      ...promising('request', { returns: 'undici.Answer', does }),
+      ...calls('setGlobalDispatcher setGlobalOrigin', { mutates: ['this'], keeps: [-1], stateful: true }),
+    },
+  },
+  types: {
+    Answer: { members: { ...values('statusCode headers trailers opaque context'), body: { is: 'undici.Body' } } },
+    Body: { extends: 'stream.Readable', members: promising('json text arrayBuffer blob bytes formData dump') },
+  },
+} satisfies PackageModel;
+
 export const superagent = {
   name: 'superagent',
   module: {

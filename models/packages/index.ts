@@ -15,10 +15,12 @@ import {
   nodemailer,
   request,
   superagent,
+  undici,
 } from './clients.js';
 import { compilerModels } from './compilers.js';
 import { connect, router } from './connect.js';
 import { dateFns, dayjs, dayjsPlugins, luxon, moment, momentTimezone } from './dates.js';
+import { drizzleModels } from './drizzle.js';
 import { express } from './express.js';
 import {
   busboy,
@@ -53,7 +55,7 @@ import { ioredis, redis } from './redis.js';
 import { renderingModels } from './rendering.js';
 import { searchModels } from './search.js';
 import { securityModels } from './security.js';
-import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
+import { anthropic, awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
 import { settingModels } from './settings.js';
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
 import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
@@ -65,6 +67,8 @@ import {
   ajv,
   ajvPlugins,
   celebrate,
+  classTransformer,
+  classValidator,
   expressJoiValidation,
   expressValidator,
   joi,
@@ -91,11 +95,13 @@ export const packageModels: readonly PackageModel[] = [
   nodeFetch,
   crossFetch,
   got,
+  undici,
   superagent,
   request,
   nodemailer,
   stripe,
   openai,
+  anthropic,
   awsS3,
   awsDynamo,
   awsSes,
@@ -149,6 +155,7 @@ export const packageModels: readonly PackageModel[] = [
   config,
   sequelize,
   knex,
+  ...drizzleModels,
   ...middlewares,
   ...passportStrategies,
   prisma,
@@ -192,6 +199,8 @@ export const packageModels: readonly PackageModel[] = [
   ...ajvPlugins,
   validator,
   celebrate,
+  classTransformer,
+  classValidator,
   expressJoiValidation,
   expressValidator,
   zodExpressMiddleware,

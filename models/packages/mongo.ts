@@ -125,6 +125,7 @@ const QUERY: TypeModel = {
     },
     cursor: { call: { returns: 'stream.Readable' } },
     ...pure('getQuery getFilter getUpdate getOptions'),
+    ...pure('clone', 'mongoose.Query'),
   },
 };
 
@@ -214,6 +215,7 @@ export const mongoose = {
           },
         },
         ...chained('match group project unwind lookup addFields'),
+        ...pure('clone', 'mongoose.ListQuery'),
         ...each(ONE, { call: query('mongoose.Query') }),
       },
     },

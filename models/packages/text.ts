@@ -203,7 +203,14 @@ const words: readonly PackageModel[] = [
     },
   }),
   one('he', { members: pure('encode decode escape unescape') }),
-  one('sanitize-html', { call: fresh, members: pure('simpleTransform') }),
+  one('sanitize-html', {
+    call: fresh,
+    members: {
+      ...pure('simpleTransform'),
+      // Copied by who wants more of them: `defaults.allowedTags.concat(['img'])`. Who changes them changes the package.
+      defaults: { members: each('allowedTags allowedSchemes selfClosing', { members: pure('concat slice includes') }) },
+    },
+  }),
   one('xss', { call: fresh, members: pure('filterXSS escapeHtml getDefaultWhiteList') }),
 ];
 

@@ -14,7 +14,7 @@ import {
   values,
   withDefault,
 } from '../build.js';
-import type { Call, PackageModel } from '../types.js';
+import type { Call, PackageModel, TypeModel } from '../types.js';
 
 /** Schemas do not change: each method gives a new one. What comes out of one may be what went in. */
 const builds = (type: string): Call => ({ returns: type, keeps: [-1] });
@@ -63,6 +63,8 @@ export const joiScoped = { ...joi, name: '@hapi/joi' } satisfies PackageModel;
 
 /** Defaults come out as they were put in. */
 const PARSED: Call = { returns: 'formed 0', shared: 'kept' };
+/** What has gone wrong stands in the result: `result.error.flatten()`. */
+const TRIED: Call = { returns: 'formed 0 | zod.Failure', shared: 'kept' };
 const FILLED_IN = {
   ...each('default prefault catch', { call: { ...builds('zod.Schema'), comesOut: [0] } }),
   // `_default(schema, value)` of the functions of zod 4.
@@ -85,8 +87,10 @@ const ZOD: Members = {
   ...each('custom instanceof', { call: { ...builds('zod.Schema'), mutates: [1] } }),
   coerce: { members: each('string number boolean bigint date', { call: builds('zod.Schema') }) },
   iso: { members: each('datetime date time duration', { call: builds('zod.Schema') }) },
-  ...calls('parse safeParse encode decode', PARSED),
-  ...promising('parseAsync safeParseAsync encodeAsync decodeAsync', PARSED),
+  ...calls('parse encode decode', PARSED),
+  ...calls('safeParse', TRIED),
+  ...promising('parseAsync encodeAsync decodeAsync', PARSED),
+  ...promising('safeParseAsync', TRIED),
   ...FILLED_IN,
   ...pure('treeifyError prettifyError formatError flattenError toJSONSchema'),
   ZodError: { construct: { returns: 'Error', keeps: [-1] } },
@@ -99,14 +103,18 @@ export const zod = {
   types: {
     Schema: {
       members: {
-        ...calls('parse safeParse', PARSED),
-        ...promising('parseAsync safeParseAsync spa', PARSED),
+        ...calls('parse', PARSED),
+        ...calls('safeParse', TRIED),
+        ...promising('parseAsync', PARSED),
+        ...promising('safeParseAsync spa', TRIED),
         ...FILLED_IN,
         ...checkedBy('transform superRefine', 'zod.Context', builds('zod.Schema')),
         ...values('shape'),
       },
       others: builds('zod.Schema'),
     },
+    /** The result that says so, and the error in it: both are known by what they have beside data. */
+    Failure: { complete: true, travels: 'clone', members: { error: { is: 'zod.Failure' }, ...pure('flatten format') } },
     /** Made for each value that is parsed. An issue is filled in, and what is in it comes out with the error. */
     Context: { members: { addIssue: { call: { returns: 'fresh', mutates: [0], comesOutOnce: [0] } } } },
   },
@@ -274,4 +282,60 @@ export const zodExpressMiddleware = {
       ...each('sendError sendErrors', { call: { returns: 'fresh', mutates: [1] } }),
     },
   },
+} satisfies PackageModel;
+
+/** Its own class of what is decorated, and what it is called with is noted at start-up, for the checks. */
+const DECORATOR: TypeModel = { members: {}, call: { returns: 'fresh', data: true } };
+const decorators = (names: string, type: string): Members => each(names, { call: { returns: type, keeps: [-1] } });
+
+export const classValidator = {
+  name: 'class-validator',
+  module: {
+    members: {
+      ...decorators(
+        `Allow IsDefined IsOptional Validate ValidateBy ValidateIf ValidateNested ValidatePromise IsLatLong IsLatitude
+    IsLongitude Equals NotEquals IsEmpty IsNotEmpty IsIn IsNotIn IsDivisibleBy IsPositive IsNegative Max Min MinDate
+    MaxDate Contains NotContains IsAlpha IsAlphanumeric IsDecimal IsAscii IsBase64 IsByteLength IsCreditCard
+    IsCurrency IsEmail IsFQDN IsFullWidth IsHalfWidth IsVariableWidth IsHexColor IsHexadecimal IsMACAddress IsIP
+    IsPort IsISBN IsISIN IsISO8601 IsJSON IsJWT IsLowercase IsMobilePhone IsISO31661Alpha2 IsISO31661Alpha3 IsMongoId
+    IsMultibyte IsSurrogatePair IsUrl IsUUID IsFirebasePushId IsUppercase Length MaxLength MinLength Matches
+    IsPhoneNumber IsMilitaryTime IsHash IsISSN IsDateString IsBooleanString IsNumberString IsBase32 IsBIC
+    IsBtcAddress IsDataURI IsEAN IsEthereumAddress IsHSL IsIBAN IsIdentityCard IsISRC IsLocale IsMagnetURI IsMimeType
+    IsOctal IsPassportNumber IsPostalCode IsRFC3339 IsRgbColor IsSemVer IsStrongPassword IsTimeZone IsBoolean IsDate
+    IsNumber IsEnum IsInt IsString IsArray IsObject ArrayContains ArrayNotContains ArrayNotEmpty ArrayMinSize
+    ArrayMaxSize ArrayUnique IsNotEmptyObject IsInstance ValidatorConstraint`,
+        'class-validator.Decorator',
+      ),
+      // What is not listed in the class may be taken out of what is checked.
+      ...promising('validate validateOrReject', {
+        returns: 'list of class-validator.Failure',
+        mutates: [0],
+        keeps: [0],
+      }),
+      ...each('validateSync', { call: { returns: 'list of class-validator.Failure', mutates: [0], keeps: [0] } }),
+      ...pure(`isDefined isUUID isMongoId isInt isNumber isString isArray isBoolean isEmpty isNotEmpty isDateString isIn isEnum isObject
+    isNumberString isPhoneNumber length minLength maxLength min max matches equals isValidationOptions`),
+      // They put their defaults into the options.
+      ...calls('isEmail isURL', { mutates: [1] }),
+      ...configures('useContainer registerSchema'),
+      registerDecorator: { call: { returns: 'fresh', mutates: ['this'], keeps: [-1], stateful: true } },
+    },
+  },
+  types: {
+    Decorator: DECORATOR,
+    Failure: { members: constants('property constraints contexts children') },
+  },
+} satisfies PackageModel;
+
+export const classTransformer = {
+  name: 'class-transformer',
+  module: {
+    members: {
+      ...decorators('Exclude Expose Transform Type', 'class-transformer.Decorator'),
+      ...pure('plainToInstance plainToClass', 'formed 1'),
+      ...pure('instanceToPlain classToPlain', 'formed 0'),
+      ...pure('serialize'),
+    },
+  },
+  types: { Decorator: DECORATOR },
 } satisfies PackageModel;
