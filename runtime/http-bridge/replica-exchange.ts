@@ -89,6 +89,8 @@ export class ReplicaExchange implements SocketOwner {
   readonly #side: ReplicaSide;
   readonly socket: StandInSocket;
   readonly #given: GivenParts;
+  /** Of the request and of the response. */
+  readonly #prototypes: readonly unknown[];
   readonly #outbox: Outbox;
   readonly #steps: ResponseSteps;
   readonly #body: ReplicaBody;
@@ -125,6 +127,7 @@ export class ReplicaExchange implements SocketOwner {
     const fail = (what: string, why: string): never => this.fail(what, why);
     this.#given = new GivenParts(this, envelope, this.refs, fail, (part) => this.#real(part));
     if (envelope.app !== null) this.#enterApp(envelope.app);
+    this.#prototypes = this.#prototypesNow();
     this.res.on('finish', this.#onFinish);
     recorders.set(this.res, this.#steps);
     this.#steps.catchUp(envelope);
@@ -146,6 +149,10 @@ export class ReplicaExchange implements SocketOwner {
     this.#given.renew(envelope);
     if (/^(ended|finished)$/.test(envelope.progress)) this.#finishedAtHome(envelope.response);
     this.#steps.renew(envelope.response);
+  }
+
+  #prototypesNow(): readonly unknown[] {
+    return [Object.getPrototypeOf(this.req), Object.getPrototypeOf(this.res)];
   }
 
   #enterApp(name: unknown): void {
@@ -378,6 +385,11 @@ export class ReplicaExchange implements SocketOwner {
   #changes(): Changes | null {
     if (this.#hasLeft) return null;
     const lose = (error: CannotTravel): void => this.#lose(error);
+    // As Express does when a request enters an app. What comes next at home must find home's own so.
+    const others = this.#steps.hasEnded
+      ? []
+      : this.#prototypesNow().filter((each, at) => each !== this.#prototypes[at]);
+    if (others.length > 0) lose(new CannotTravel('req', 'it or the response was given another prototype'));
     return this.#given.changes(this.refs, { hasEnded: this.#steps.hasEnded, handsOn: this.#handedOn, lose });
   }
 
@@ -453,7 +465,7 @@ export class ReplicaExchange implements SocketOwner {
     if (message.kind !== 'finish' && message.kind !== 'close') return;
     this.#steps.release(message.kind === 'close');
     this.#close();
-    if (message.kind === 'close') closeSocket(this.socket, asError(message.error));
+    if (message.kind === 'close') this.#closeSocket(message);
   }
 
   /** Home has ended the response itself: from now on the stand-in says so, to whoever still has it. */
@@ -485,15 +497,22 @@ export class ReplicaExchange implements SocketOwner {
   };
 
   /** What is done to the response from here on fails as it does at home, and is still told. */
-  #abort({ isComplete, error }: Extract<ToReplica, { kind: 'close' }>): void {
+  #abort(message: Closed): void {
     this.#hasGone = true;
     this.#close();
-    this.req.complete = isComplete;
-    abort(this.req, this.socket, asError(error));
+    this.req.complete = message.isComplete;
+    this.#closeSocket(message, () => abort(this.req));
+  }
+
+  #closeSocket({ isAsked, error }: Closed, before?: () => void): void {
+    if (isAsked) this.socket.remember();
+    closeSocket(this.socket, asError(error), before);
   }
 }
 
-function asError(told: Extract<ToReplica, { kind: 'close' }>['error']): Error | null {
+type Closed = Extract<ToReplica, { kind: 'close' }>;
+
+function asError(told: Closed['error']): Error | null {
   return told && Object.assign(new Error(told.message), { code: told.code });
 }
 

@@ -128,12 +128,10 @@ function closeResponse(res: ServerResponse): void {
 }
 
 /** What it does when the connection is gone. */
-export function abort(req: IncomingMessage, socket: StandInSocket, error: Error | null): void {
-  closeSocket(socket, error, () => {
-    if (req.destroyed) return;
-    if (!req.readableEnded || !req.complete) req.destroy(abortError());
-    else req.destroy();
-  });
+export function abort(req: IncomingMessage): void {
+  if (req.destroyed) return;
+  if (!req.readableEnded || !req.complete) req.destroy(abortError());
+  else req.destroy();
 }
 
 /** `before` its listeners are told that it is closed. */
