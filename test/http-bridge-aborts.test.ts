@@ -216,6 +216,19 @@ for (const [name, destroy] of Object.entries<(req: IncomingMessage, res: ServerR
   });
 }
 
+test('an answer for who has gone, and an error behind it', async (t) => {
+  await same(t, (log) => [
+    (req, res, next) => {
+      whenGone(res).then(() => {
+        res.end('text');
+        log(stateOf(req, res));
+        next(new Error('late'));
+      });
+      setImmediate(log, 'go');
+    },
+  ]);
+});
+
 /** What Node's socket tells of its two ends. */
 function endsOf({ socket }: IncomingMessage): string {
   const { remoteAddress, remotePort, localAddress, localPort } = socket;

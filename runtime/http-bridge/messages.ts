@@ -73,8 +73,8 @@ export interface Envelope {
   /** The contexts that the handler is called in; null where it does not ask for any. */
   readonly stores: Properties | null;
   readonly response: ResponseState;
-  /** `finished`: all of it was sent. */
-  readonly progress: 'open' | 'head-sent' | 'ended' | 'finished';
+  /** `finished`: all of it was sent. `unsent`: it has ended, and not even its head was made, as the client had gone. */
+  readonly progress: 'open' | 'head-sent' | 'unsent' | 'ended' | 'finished';
   /** How often handlers elsewhere have said `cork()` and not yet `uncork()`. */
   readonly corks: number;
   readonly fixes: readonly Fix[] | null;

@@ -137,6 +137,7 @@ function validationOf(server: unknown): Pick<Connection, 'httpValidation' | 'ins
 }
 
 function progressOf(res: ServerResponse): Envelope['progress'] {
+  if (res.writableEnded && !res.headersSent) return 'unsent';
   if (res.writableEnded) return res.writableFinished ? 'finished' : 'ended';
   return res.headersSent ? 'head-sent' : 'open';
 }

@@ -15,16 +15,7 @@ import { callHandler, type Handler } from './call-handler.js';
 import { genuine } from './genuine.js';
 import { GivenParts } from './given-parts.js';
 import { setResponse } from './headers.js';
-import type {
-  Changes,
-  Envelope,
-  ExchangeId,
-  ResponseState,
-  SocketMethod,
-  Step,
-  ToHome,
-  ToReplica,
-} from './messages.js';
+import type { Changes, Envelope, ExchangeId, SocketMethod, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { Outbox } from './outbox.js';
 import { isAskedFor, leaveToThread } from './promised.js';
@@ -147,7 +138,7 @@ export class ReplicaExchange implements SocketOwner {
     if (this.#failed || this.#over || this.#hasLeft) return;
     applyFixes(envelope.fixes, this.refs);
     this.#given.renew(envelope);
-    if (/^(ended|finished)$/.test(envelope.progress)) this.#finishedAtHome(envelope.response);
+    if (/^(unsent|ended|finished)$/.test(envelope.progress)) this.#finishedAtHome(envelope);
     this.#steps.renew(envelope.response);
   }
 
@@ -450,7 +441,7 @@ export class ReplicaExchange implements SocketOwner {
       case 'timeout':
         return this.#timeout(message.of);
       case 'finish':
-        this.#finishedAtHome(message.response);
+        this.#finishedAtHome({ response: message.response, progress: 'finished' });
         // Nobody reads the rest of it; Node does away with it and says that it has ended.
         if (message.isComplete) this.#body.take([], []);
         return this.#finish();
@@ -469,12 +460,12 @@ export class ReplicaExchange implements SocketOwner {
   }
 
   /** Home has ended the response itself: from now on the stand-in says so, to whoever still has it. */
-  #finishedAtHome(state: ResponseState): void {
+  #finishedAtHome({ response, progress }: Pick<Envelope, 'response' | 'progress'>): void {
     const { res } = this;
     if (res.writableEnded) return;
     this.#steps.isQuiet = true;
-    if (!res.headersSent) setResponse(res, state);
-    this.#steps.catchUp({ progress: 'ended', corks: 0 });
+    if (!res.headersSent) setResponse(res, response);
+    this.#steps.catchUp({ progress: progress === 'unsent' ? progress : 'ended', corks: 0 });
     this.#steps.takeEnd();
   }
 

@@ -88,6 +88,8 @@ export function makeResponse(envelope: Envelope, req: IncomingMessage, socket: S
 /** What home has sent already; the socket takes it and nobody is told. */
 export function catchUp(res: ServerResponse, progress: Envelope['progress']): void {
   if (progress === 'open') return;
+  // As Node's `end` leaves it when it was given something to send.
+  if (progress === 'unsent') return void Reflect.set(res, 'finished', true);
   if (!res.headersSent) {
     genuine.writeHead.call(res, res.statusCode);
     genuine.flushHeaders.call(res);
