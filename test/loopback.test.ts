@@ -104,15 +104,17 @@ test('what hooks into the response, or needs what cannot travel, is called as it
      const other = Object.create(app.response, { shout: { value(text) { this.send(text + '!'); } } });
      app.use('/shouts', (req, res, next) => { note('swaps', req); swap(res, other); next(); });
      const swap = (thing, prototype) => Reflect['set' + 'PrototypeOf'](thing, prototype);
+     app.post('/read', (req, res, next) => { req.on('data', () => {}); next(); }, function fails(req, res, next) { note('reads on', req); next(new Error('here')); });
      app.get('/shouts', (req, res) => { note('shouts', req); res.shout('hey'); });
      function install(q, r) { q.flash = (text) => { q.flashed = text; r.setHeader('X-Flash', text); }; }
      app.get('/needs', (req, res) => { note('needs', req); req.flash('hi'); res.json([req.session.visit(), req.session.visit(), req.flashed, calls]); });
      const visit = (req) => req['ses' + 'sion'].visit();
      app.get('/reads', (req, res) => { note('reads', req); res.json([visit(req), visit(req)]); });
-     ask(http.createServer(app), [{ path: '/needs' }, { path: '/reads' }, { path: '/shouts' }]);`,
+     ask(http.createServer(app), [{ path: '/needs' }, { path: '/reads' }, { path: '/shouts' }, { path: '/read', method: 'POST', body: 'x' }]);`,
   );
   t.is(after, before);
   t.true(before.includes('hey!'));
+  t.true(before.includes('Error: here'));
   t.deepEqual(through, {
     hook: false,
     maker: true,
@@ -121,6 +123,7 @@ test('what hooks into the response, or needs what cannot travel, is called as it
     reads: true,
     swaps: false,
     shouts: false,
+    'reads on': false,
   });
 });
 
