@@ -19,7 +19,7 @@ import {
 } from './http-bridge/index.js';
 import { isAskedFor } from './http-bridge/promised.js';
 import { recorders, renewBoth } from './http-bridge/record-response.js';
-import { callResumed } from './http-bridge/stack.js';
+import { callAs, callResumed } from './http-bridge/stack.js';
 import { hasStack, isRoute, type Slot } from './link/routers.js';
 import type { Log } from './log.js';
 import { foundHooksIn } from './loopback-hooks.js';
@@ -219,7 +219,8 @@ class LoopbackCall {
   }
 
   #asWritten(): unknown {
-    return Reflect.apply(this.#fn, this.#call.self, this.#call.args);
+    const { stub, self, args } = this.#call;
+    return callAs(stub, this.#fn, self, args);
   }
 
   #promise(result: PromiseLike<unknown>): Promise<unknown> {

@@ -10,6 +10,7 @@ import type { SecureSettings } from './accept/secure-settings.js';
 import type { ServerSettings } from './accept/server-settings.js';
 import type { Encoded } from './codec.js';
 import type { EffectKind, StartupRecord } from './firewall/startup-record.cjs';
+import type { Address } from './http-bridge/addresses.js';
 import type { Envelope, ToHome as ExchangeToHome, ToReplica as ExchangeToReplica } from './http-bridge/messages.js';
 import type { Reached } from './link/compare.js';
 import type { FunctionPlace, Signs } from './link/reflect.js';
@@ -239,8 +240,8 @@ export interface ResultMessage {
 }
 
 export interface FarPeer {
-  readonly remote: object;
-  readonly local: object;
+  readonly remote: Address;
+  readonly local: Address;
   /** Of a TLS connection: its fields, and what its methods give. Null without. */
   readonly secure: { readonly fields: object; readonly methods: { readonly [name: string]: unknown } } | null;
 }

@@ -21,7 +21,7 @@ type StepOf<D> = Extract<Step, { readonly do: D }>;
 
 const CONNECTION = shapeOf<Connection>({
   ...{ remoteAddress: 0, remotePort: 0, remoteFamily: 0, localAddress: 0, localPort: 0, localFamily: 0 },
-  ...{ tls: 0, httpValidation: 0, insecureHTTPParser: 0, traps: 0 },
+  ...{ isAsked: 0, tls: 0, httpValidation: 0, insecureHTTPParser: 0, traps: 0 },
 });
 const PROPERTIES = shapeOf<Properties>({ names: 0, values: 0, traps: 0 });
 const RESPONSE = shapeOf<ResponseState>({ statusCode: 0, statusMessage: 0, headers: 0, flags: 0 });

@@ -216,6 +216,42 @@ for (const [name, destroy] of Object.entries<(req: IncomingMessage, res: ServerR
   });
 }
 
+test('an answer for who has gone, and an error behind it', async (t) => {
+  await same(t, (log) => [
+    (req, res, next) => {
+      whenGone(res).then(() => {
+        res.end('text');
+        log(stateOf(req, res));
+        next(new Error('late'));
+      });
+      setImmediate(log, 'go');
+    },
+  ]);
+});
+
+/** What Node's socket tells of its two ends. */
+function endsOf({ socket }: IncomingMessage): string {
+  const { remoteAddress, remotePort, localAddress, localPort } = socket;
+  return [remoteAddress, remotePort !== undefined, localAddress, localPort !== undefined].join();
+}
+
+for (const asker of [0, 1, 2, null]) {
+  test(`who has gone is known where it was asked before: ${asker === null ? 'nobody does' : `handler ${asker}`}`, async (t) => {
+    await same(t, (log) =>
+      [0, 1, 2].map(
+        (number): Handler =>
+          (req, res, next) => {
+            if (number === asker) log(endsOf(req));
+            res.on('close', () => log(`${number} ${endsOf(req)}`));
+            if (number < 2) return next();
+            whenGone(res).then(() => log('all'));
+            setImmediate(log, 'go');
+          },
+      ),
+    );
+  });
+}
+
 test('an error behind the answer reaches the error handler', async (t) => {
   const logs: string[][] = [];
   for (const isBridged of [false, true]) {

@@ -101,14 +101,30 @@ test('what hooks into the response, or needs what cannot travel, is called as it
      app.use((req, res, next) => { note('hook', req); const end = res.end; res.end = function (...args) { this.setHeader('X-Hooked', calls); return end.apply(this, args); }; next(); });
      app.use((req, res, next) => { note('maker', req); calls++; req.session = new Session(); next(); });
      app.use((req, res, next) => { note('helper', req); calls++; install(req, res); next(); });
+     const other = Object.create(app.response, { shout: { value(text) { this.send(text + '!'); } } });
+     app.use('/shouts', (req, res, next) => { note('swaps', req); swap(res, other); next(); });
+     const swap = (thing, prototype) => Reflect['set' + 'PrototypeOf'](thing, prototype);
+     app.post('/read', (req, res, next) => { req.on('data', () => {}); next(); }, function fails(req, res, next) { note('reads on', req); next(new Error('here')); });
+     app.get('/shouts', (req, res) => { note('shouts', req); res.shout('hey'); });
      function install(q, r) { q.flash = (text) => { q.flashed = text; r.setHeader('X-Flash', text); }; }
      app.get('/needs', (req, res) => { note('needs', req); req.flash('hi'); res.json([req.session.visit(), req.session.visit(), req.flashed, calls]); });
      const visit = (req) => req['ses' + 'sion'].visit();
      app.get('/reads', (req, res) => { note('reads', req); res.json([visit(req), visit(req)]); });
-     ask(http.createServer(app), [{ path: '/needs' }, { path: '/reads' }]);`,
+     ask(http.createServer(app), [{ path: '/needs' }, { path: '/reads' }, { path: '/shouts' }, { path: '/read', method: 'POST', body: 'x' }]);`,
   );
   t.is(after, before);
-  t.deepEqual(through, { hook: false, maker: true, helper: true, needs: false, reads: true });
+  t.true(before.includes('hey!'));
+  t.true(before.includes('Error: here'));
+  t.deepEqual(through, {
+    hook: false,
+    maker: true,
+    helper: true,
+    needs: false,
+    reads: true,
+    swaps: false,
+    shouts: false,
+    'reads on': false,
+  });
 });
 
 test('what a handler leaves with its request in it acts on the one request that there is', async (t) => {

@@ -30,7 +30,7 @@ const MESSAGES: readonly (ToHome | ToReplica)[] = [
           localPort: 2,
           localFamily: 'IPv6',
         },
-        ...{ tls: null, httpValidation: undefined, insecureHTTPParser: undefined, traps: [] },
+        ...{ isAsked: true, tls: null, httpValidation: undefined, insecureHTTPParser: undefined, traps: [] },
       },
       ...{ isComplete: true, app: ':app', progress: 'open', corks: 1, fixes: null, response },
       args: null,

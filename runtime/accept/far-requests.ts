@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type net from 'node:net';
+import { addressesOf } from '../http-bridge/addresses.js';
 import type { FarAnswer, FarPeer, ToHome, ToReplica } from '../messages.js';
 import { idleMs, isIdle } from './connections.js';
 import { secureFactsOf } from './secure-far-socket.js';
@@ -242,7 +243,7 @@ function readOn(socket: net.Socket): void {
 }
 
 function peerOf(socket: net.Socket): FarPeer {
-  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket;
+  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = addressesOf(socket);
   return {
     remote: { address: remoteAddress, port: remotePort, family: remoteFamily },
     local: { address: localAddress, port: localPort, family: localFamily },

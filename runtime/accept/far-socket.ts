@@ -3,6 +3,7 @@
  *        replica's one is read from it, as far as it is for home, and what is written to it is written there.
  */
 import net from 'node:net';
+import { type Address, isAsked } from '../http-bridge/addresses.js';
 import type { FarAnswer, FarPeer } from '../messages.js';
 
 /** More than that is on the way, or waits there to be written: the writer has to wait. */
@@ -15,6 +16,8 @@ type Chunk = { readonly chunk: Buffer | string; readonly encoding: BufferEncodin
 
 export class FarSocket extends net.Socket {
   readonly #send: (what: FarAnswer, bytes: string) => void;
+  readonly #remote: Address;
+  readonly #local: Address;
   #read = 0;
   #onTheWay = 0;
   #waiting: Done | null = null;
@@ -30,12 +33,21 @@ export class FarSocket extends net.Socket {
   ) {
     super(options);
     this.#send = send;
-    // Where Node keeps them once it has asked.
-    Reflect.set(this, '_peername', remote);
-    Reflect.set(this, '_sockname', local);
+    this.#remote = remote;
+    this.#local = local;
     Reflect.set(this, '_bytesDispatched', 0);
     Object.defineProperty(this, 'pending', { value: false, configurable: true });
     Object.defineProperty(this, 'bytesRead', { get: () => this.#read, configurable: true });
+  }
+
+  /** Node's own properties (`remoteAddress`, …) ask these, and Node's ask the handle, which is not here. Node keeps the first when it was asked for. */
+  _getpeername(): Address {
+    if (!this.destroyed && !isAsked(this)) Reflect.set(this, '_peername', this.#remote);
+    return Object(Reflect.get(this, '_peername'));
+  }
+
+  _getsockname(): Address {
+    return this.destroyed ? {} : this.#local;
   }
 
   override _read(): void {

@@ -8,13 +8,14 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { applyFixes, type CannotTravel, type Fix, findUnknownClass } from '../codec.js';
+import { isAsked } from './addresses.js';
 import { applyChanges } from './changes.js';
 import { closings } from './closings.js';
 import { genuine } from './genuine.js';
 import { applyHead, readResponse } from './headers.js';
 import { HomeBody } from './home-body.js';
 import { doCork, KeptBack } from './kept-back.js';
-import type { Changes, Chunk, Envelope, ExchangeId, Step, ToHome, ToReplica } from './messages.js';
+import type { Changes, Chunk, Envelope, ExchangeId, SocketMethod, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { isSentAtOnce } from './outbox.js';
 import { packExchange } from './pack.js';
@@ -245,7 +246,7 @@ export class HomeExchange {
       case 'setTimeout':
         return this.#setTimeout(step.ms, step.req, step.res);
       case 'socket':
-        if (res.socket !== null) Reflect.apply(res.socket[step.method], res.socket, [...step.args]);
+        this.#callSocket(step.method, step.args);
         return;
       case 'destroy':
         this.#destroy(step.what, this.#asError(step.error, step.fixes));
@@ -330,6 +331,14 @@ export class HomeExchange {
     if (this.#wroteBefore) while (socket !== null && socket.writableCorked > 0) socket.uncork();
   }
 
+  #callSocket(method: SocketMethod, args: readonly unknown[]): void {
+    const { req, res } = this.side;
+    // Who the client is can be asked of the request; a response that waits for its turn has no socket.
+    const socket = method === '_getpeername' ? req.socket : res.socket;
+    const call: unknown = socket === null ? undefined : Reflect.get(socket, method);
+    if (typeof call === 'function') Reflect.apply(call, socket, [...args]);
+  }
+
   #destroy(what: 'res' | 'socket', error: Error | undefined): void {
     const { req, res } = this.side;
     this.#sendEarlier();
@@ -384,7 +393,7 @@ export class HomeExchange {
     if (this.#done || res.writableFinished) return this.#onFinish();
     const error = req.socket.errored;
     const told = error === null ? null : { message: error.message, code: Reflect.get(error, 'code') };
-    this.side.send({ kind: 'close', id, isComplete: req.complete, error: told });
+    this.side.send({ kind: 'close', id, isComplete: req.complete, isAsked: isAsked(req.socket), error: told });
     this.#finish();
   };
 

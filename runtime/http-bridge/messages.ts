@@ -4,6 +4,7 @@
  * a whole message in one list.
  */
 import type { Fix } from '../codec.js';
+import type { Addresses } from './addresses.js';
 import type { Flow } from './kept-back.js';
 
 export type ExchangeId = number;
@@ -19,13 +20,9 @@ export interface Properties {
 /** What of a TLS connection is known from its beginning, and stays so. */
 export const TLS_FACTS = ['authorized', 'authorizationError', 'alpnProtocol', 'servername'] as const;
 
-export interface Connection {
-  readonly remoteAddress: string | undefined;
-  readonly remotePort: number | undefined;
-  readonly remoteFamily: string | undefined;
-  readonly localAddress: string | undefined;
-  readonly localPort: number | undefined;
-  readonly localFamily: string | undefined;
+export interface Connection extends Addresses {
+  /** The app has asked at home who the client is: it can still be told when the connection is gone. */
+  readonly isAsked: boolean;
   /** Null without TLS. */
   readonly tls: { readonly [name in (typeof TLS_FACTS)[number]]: unknown } | null;
   /** Two options of the server by which newer versions of Node check the headers of a response. */
@@ -76,8 +73,8 @@ export interface Envelope {
   /** The contexts that the handler is called in; null where it does not ask for any. */
   readonly stores: Properties | null;
   readonly response: ResponseState;
-  /** `finished`: all of it was sent. */
-  readonly progress: 'open' | 'head-sent' | 'ended' | 'finished';
+  /** `finished`: all of it was sent. `unsent`: it has ended, and not even its head was made, as the client had gone. */
+  readonly progress: 'open' | 'head-sent' | 'unsent' | 'ended' | 'finished';
   /** How often handlers elsewhere have said `cork()` and not yet `uncork()`. */
   readonly corks: number;
   readonly fixes: readonly Fix[] | null;
@@ -111,7 +108,8 @@ export interface HeadChange {
   readonly flags: number;
 }
 
-export type SocketMethod = 'setNoDelay' | 'setKeepAlive' | 'end';
+/** `_getpeername`: who the client is was asked for, which Node's socket remembers. */
+export type SocketMethod = 'setNoDelay' | 'setKeepAlive' | 'end' | '_getpeername';
 
 export type Chunk = string | Uint8Array;
 
@@ -196,10 +194,11 @@ export type ToReplica =
       readonly response: ResponseState;
       readonly isComplete: boolean;
     }
-  /** The connection is gone; `error` is its own, if it had one. Had all of the request been received? */
+  /** The connection is gone; `error` is its own, if it had one. Had all of the request been received? Does Node know who it was? */
   | {
       readonly kind: 'close';
       readonly id: ExchangeId;
       readonly isComplete: boolean;
+      readonly isAsked: boolean;
       readonly error: { readonly message: string; readonly code: unknown } | null;
     };

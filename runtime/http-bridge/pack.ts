@@ -7,6 +7,7 @@
 import type { Socket } from 'node:net';
 import { CannotTravel, Encoder, type Refs } from '../codec.js';
 import { IncomingMessage, ServerResponse } from '../node-http.js';
+import { addressesOf, isAsked } from './addresses.js';
 import { NODES_OWN_SOCKET } from './genuine.js';
 import { headersIntact, readResponse } from './headers.js';
 import { corksOf } from './kept-back.js';
@@ -105,11 +106,10 @@ function connectionOf(socket: Socket): Connection {
   const names = Object.keys(socket);
   const known = connections.get(socket);
   if (known !== undefined && known.size === names.length) return known.connection;
-  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket;
   const tls = Reflect.get(socket, 'encrypted') === true ? tlsFacts(socket) : null;
   const traps = names.filter((name) => !NODES_OWN_SOCKET.has(name));
-  const addresses = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily };
-  const connection = { ...addresses, tls, traps, ...validationOf(Reflect.get(socket, 'server')) };
+  const asked = { ...addressesOf(socket), isAsked: isAsked(socket) };
+  const connection = { ...asked, tls, traps, ...validationOf(Reflect.get(socket, 'server')) };
   connections.set(socket, { connection, size: names.length });
   return connection;
 }
@@ -137,6 +137,7 @@ function validationOf(server: unknown): Pick<Connection, 'httpValidation' | 'ins
 }
 
 function progressOf(res: ServerResponse): Envelope['progress'] {
+  if (res.writableEnded && !res.headersSent) return 'unsent';
   if (res.writableEnded) return res.writableFinished ? 'finished' : 'ended';
   return res.headersSent ? 'head-sent' : 'open';
 }

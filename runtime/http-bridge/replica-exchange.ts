@@ -15,16 +15,7 @@ import { callHandler, type Handler } from './call-handler.js';
 import { genuine } from './genuine.js';
 import { GivenParts } from './given-parts.js';
 import { setResponse } from './headers.js';
-import type {
-  Changes,
-  Envelope,
-  ExchangeId,
-  ResponseState,
-  SocketMethod,
-  Step,
-  ToHome,
-  ToReplica,
-} from './messages.js';
+import type { Changes, Envelope, ExchangeId, SocketMethod, Step, ToHome, ToReplica } from './messages.js';
 import { type AppNames, type Args, ExchangeRefs } from './names.js';
 import { Outbox } from './outbox.js';
 import { isAskedFor, leaveToThread } from './promised.js';
@@ -89,6 +80,8 @@ export class ReplicaExchange implements SocketOwner {
   readonly #side: ReplicaSide;
   readonly socket: StandInSocket;
   readonly #given: GivenParts;
+  /** Of the request and of the response. */
+  readonly #prototypes: readonly unknown[];
   readonly #outbox: Outbox;
   readonly #steps: ResponseSteps;
   readonly #body: ReplicaBody;
@@ -125,6 +118,7 @@ export class ReplicaExchange implements SocketOwner {
     const fail = (what: string, why: string): never => this.fail(what, why);
     this.#given = new GivenParts(this, envelope, this.refs, fail, (part) => this.#real(part));
     if (envelope.app !== null) this.#enterApp(envelope.app);
+    this.#prototypes = this.#prototypesNow();
     this.res.on('finish', this.#onFinish);
     recorders.set(this.res, this.#steps);
     this.#steps.catchUp(envelope);
@@ -144,8 +138,12 @@ export class ReplicaExchange implements SocketOwner {
     if (this.#failed || this.#over || this.#hasLeft) return;
     applyFixes(envelope.fixes, this.refs);
     this.#given.renew(envelope);
-    if (/^(ended|finished)$/.test(envelope.progress)) this.#finishedAtHome(envelope.response);
+    if (/^(unsent|ended|finished)$/.test(envelope.progress)) this.#finishedAtHome(envelope);
     this.#steps.renew(envelope.response);
+  }
+
+  #prototypesNow(): readonly unknown[] {
+    return [Object.getPrototypeOf(this.req), Object.getPrototypeOf(this.res)];
   }
 
   #enterApp(name: unknown): void {
@@ -378,6 +376,11 @@ export class ReplicaExchange implements SocketOwner {
   #changes(): Changes | null {
     if (this.#hasLeft) return null;
     const lose = (error: CannotTravel): void => this.#lose(error);
+    // As Express does when a request enters an app. What comes next at home must find home's own so.
+    const others = this.#steps.hasEnded
+      ? []
+      : this.#prototypesNow().filter((each, at) => each !== this.#prototypes[at]);
+    if (others.length > 0) lose(new CannotTravel('req', 'it or the response was given another prototype'));
     return this.#given.changes(this.refs, { hasEnded: this.#steps.hasEnded, handsOn: this.#handedOn, lose });
   }
 
@@ -438,7 +441,7 @@ export class ReplicaExchange implements SocketOwner {
       case 'timeout':
         return this.#timeout(message.of);
       case 'finish':
-        this.#finishedAtHome(message.response);
+        this.#finishedAtHome({ response: message.response, progress: 'finished' });
         // Nobody reads the rest of it; Node does away with it and says that it has ended.
         if (message.isComplete) this.#body.take([], []);
         return this.#finish();
@@ -453,16 +456,16 @@ export class ReplicaExchange implements SocketOwner {
     if (message.kind !== 'finish' && message.kind !== 'close') return;
     this.#steps.release(message.kind === 'close');
     this.#close();
-    if (message.kind === 'close') closeSocket(this.socket, asError(message.error));
+    if (message.kind === 'close') this.#closeSocket(message);
   }
 
   /** Home has ended the response itself: from now on the stand-in says so, to whoever still has it. */
-  #finishedAtHome(state: ResponseState): void {
+  #finishedAtHome({ response, progress }: Pick<Envelope, 'response' | 'progress'>): void {
     const { res } = this;
     if (res.writableEnded) return;
     this.#steps.isQuiet = true;
-    if (!res.headersSent) setResponse(res, state);
-    this.#steps.catchUp({ progress: 'ended', corks: 0 });
+    if (!res.headersSent) setResponse(res, response);
+    this.#steps.catchUp({ progress: progress === 'unsent' ? progress : 'ended', corks: 0 });
     this.#steps.takeEnd();
   }
 
@@ -485,15 +488,22 @@ export class ReplicaExchange implements SocketOwner {
   };
 
   /** What is done to the response from here on fails as it does at home, and is still told. */
-  #abort({ isComplete, error }: Extract<ToReplica, { kind: 'close' }>): void {
+  #abort(message: Closed): void {
     this.#hasGone = true;
     this.#close();
-    this.req.complete = isComplete;
-    abort(this.req, this.socket, asError(error));
+    this.req.complete = message.isComplete;
+    this.#closeSocket(message, () => abort(this.req));
+  }
+
+  #closeSocket({ isAsked, error }: Closed, before?: () => void): void {
+    if (isAsked) this.socket.remember();
+    closeSocket(this.socket, asError(error), before);
   }
 }
 
-function asError(told: Extract<ToReplica, { kind: 'close' }>['error']): Error | null {
+type Closed = Extract<ToReplica, { kind: 'close' }>;
+
+function asError(told: Closed['error']): Error | null {
   return told && Object.assign(new Error(told.message), { code: told.code });
 }
 

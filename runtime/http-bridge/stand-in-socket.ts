@@ -5,16 +5,11 @@
 import { type AddressInfo, Socket } from 'node:net';
 import type tls from 'node:tls';
 import builtin from '../builtin.cjs';
+import type { Address } from './addresses.js';
 import type { Connection, SocketMethod } from './messages.js';
 
 /** What a stand-in may have on the way to home before `write` says that it is enough. */
 const HIGH_WATER_MARK = 131_072;
-
-interface Address {
-  readonly address: string | undefined;
-  readonly port: number | undefined;
-  readonly family: string | undefined;
-}
 
 type Written = (error?: Error | null) => void;
 
@@ -55,6 +50,7 @@ export interface SocketOwner {
 export class StandInSocket extends Socket {
   readonly #owner: SocketOwner;
   readonly #connection: Connection;
+  #isAsked: boolean;
   #pending = 0;
   #isClosed = false;
   /** Those of the call that is being made, and of the response's end. */
@@ -66,6 +62,7 @@ export class StandInSocket extends Socket {
     super();
     this.#owner = owner;
     this.#connection = connection;
+    this.#isAsked = connection.isAsked;
     for (const name of connection.traps) {
       trap(this, name, (...value) => this.#real('req', name, 'the app put it there', ...value));
     }
@@ -103,19 +100,30 @@ export class StandInSocket extends Socket {
 
   // --- facts ----------------------------------------------------------------------------------------------------------
 
-  /** Node's own properties (`remoteAddress`, …) ask these. */
+  /** Node's own properties (`remoteAddress`, …) ask these. Who was not asked has nothing to tell of a connection that is gone. */
   _getpeername(): Address {
+    if (!this.#isAsked) {
+      if (this.destroyed) return {};
+      this.#isAsked = true;
+      this.#owner.option('_getpeername', []);
+    }
     const { remoteAddress: address, remotePort: port, remoteFamily: family } = this.#connection;
     return { address, port, family };
   }
 
+  /** Somebody has asked who the client is, wherever that was. */
+  remember(): void {
+    this.#isAsked = true;
+  }
+
   _getsockname(): Address {
+    if (this.destroyed) return {};
     const { localAddress: address, localPort: port, localFamily: family } = this.#connection;
     return { address, port, family };
   }
 
   override address(): AddressInfo | Record<string, never> {
-    const { localAddress: address, localPort: port, localFamily: family } = this.#connection;
+    const { address, port, family } = this._getsockname();
     return address === undefined || port === undefined || family === undefined ? {} : { address, port, family };
   }
   static {

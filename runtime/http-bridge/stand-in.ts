@@ -88,6 +88,8 @@ export function makeResponse(envelope: Envelope, req: IncomingMessage, socket: S
 /** What home has sent already; the socket takes it and nobody is told. */
 export function catchUp(res: ServerResponse, progress: Envelope['progress']): void {
   if (progress === 'open') return;
+  // As Node's `end` leaves it when it was given something to send.
+  if (progress === 'unsent') return void Reflect.set(res, 'finished', true);
   if (!res.headersSent) {
     genuine.writeHead.call(res, res.statusCode);
     genuine.flushHeaders.call(res);
@@ -128,12 +130,10 @@ function closeResponse(res: ServerResponse): void {
 }
 
 /** What it does when the connection is gone. */
-export function abort(req: IncomingMessage, socket: StandInSocket, error: Error | null): void {
-  closeSocket(socket, error, () => {
-    if (req.destroyed) return;
-    if (!req.readableEnded || !req.complete) req.destroy(abortError());
-    else req.destroy();
-  });
+export function abort(req: IncomingMessage): void {
+  if (req.destroyed) return;
+  if (!req.readableEnded || !req.complete) req.destroy(abortError());
+  else req.destroy();
 }
 
 /** `before` its listeners are told that it is closed. */
