@@ -45,7 +45,8 @@ export interface Draft {
   readonly cuts: Pick<ShownProgram, 'cuts' | 'uncut'>;
 }
 
-export function writeProgram(draft: Draft): ShownProgram {
+/** `withTexts`: those of the modules are part of it. */
+export function writeProgram(draft: Draft, withTexts: boolean): ShownProgram {
   const { facts, folds, placed, code } = draft;
   facts.keepPlaces();
   const own = facts.modules.filter(({ owner }) => owner === null);
@@ -59,14 +60,19 @@ export function writeProgram(draft: Draft): ShownProgram {
       .map((part) => makeFluxion(draft, part, placed.get(part.id) ?? { placement: 'home', reasons: [] })),
     variables: listVariables(draft),
     unresolved: draft.unresolved,
-    sources: own.map(toSource),
-    packages: facts.modules.filter(({ owner }) => owner !== null).map(toSource),
+    sources: own.map(withTexts ? toSource : withoutText),
+    packages: facts.modules.filter(({ owner }) => owner !== null).map(withTexts ? toSource : withoutText),
     ...draft.cuts,
   };
 }
 
 function toSource({ id, file, kind, text, codeStart }: ModuleFact): ModuleSource {
   return { id, file, kind, text, codeStart };
+}
+
+/** Nobody who shows only the structure asks for texts, and they may not be held. */
+function withoutText({ id, file, kind, codeStart }: ModuleFact): ModuleSource {
+  return { id, file, kind, text: '', codeStart };
 }
 
 export function nameOf(draft: Pick<Draft, 'names'>, part: PartId): string {
