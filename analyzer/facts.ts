@@ -297,6 +297,11 @@ export class Facts {
     return known;
   }
 
+  /** All modules are there: from now on names come from elsewhere, one at a time. */
+  forgetWords(): void {
+    this.#words.clear();
+  }
+
   atom(name: string): AtomId {
     let id = this.#atoms.get(name);
     if (id === undefined) {

@@ -548,6 +548,7 @@ class Loader {
   }
 
   graph(): ModuleGraph {
+    this.#facts.forgetWords();
     const facts = this.#order.map(({ fact }) => fact);
     const root = commonFolder(facts.filter(({ owner }) => owner === null).map(({ file }) => file));
     const ids = new Set<string>();

@@ -18,6 +18,8 @@ const MOST_RECENT = 8;
 const SETTLED_MS = 2_000;
 
 interface Stamp {
+  /** A pipe, for one, gives its text once. */
+  readonly isFile: boolean;
   readonly size: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number;
@@ -33,20 +35,24 @@ export interface ReadText {
 export class ModuleTexts {
   readonly #isKept: boolean;
   readonly #given: ReadonlyMap<string, string>;
-  /** The last one that was asked for comes last. */
+  /** The last one that was read comes last. */
   readonly #recent = new Map<string, string>();
 
-  constructor(isKept: boolean, given: ReadonlyMap<string, string>) {
+  readonly #now: number;
+
+  /** `now`: when what is read is read; files count as old from there. */
+  constructor(isKept: boolean, given: ReadonlyMap<string, string>, now = Date.now()) {
     this.#isKept = isKept;
     this.#given = given;
+    this.#now = now;
   }
 
   read(file: string): ReadText {
     const given = this.#given.get(file);
     if (given !== undefined) return keep(withoutMark(given));
     const { text, stamp } = readStamped(file);
-    const isSettled = Date.now() - Math.max(stamp.mtimeMs, stamp.ctimeMs) > SETTLED_MS;
-    return this.#isKept || !isSettled ? keep(text) : { text, again: this.#readAgain(file, stamp) };
+    const isSettled = this.#now - Math.max(stamp.mtimeMs, stamp.ctimeMs) > SETTLED_MS;
+    return this.#isKept || !isSettled || !stamp.isFile ? keep(text) : { text, again: this.#readAgain(file, stamp) };
   }
 
   /** What it gives must not hold the text, so it is made where that is not in sight. */
@@ -55,13 +61,9 @@ export class ModuleTexts {
   }
 
   #enter(file: string, text: string): string {
+    const [oldest] = this.#recent.keys();
+    if (oldest !== undefined && this.#recent.size === MOST_RECENT) this.#recent.delete(oldest);
     this.#recent.set(file, text);
-    if (this.#recent.size > MOST_RECENT) for (const [oldest] of this.#recent) return this.#drop(oldest, text);
-    return text;
-  }
-
-  #drop(oldest: string, text: string): string {
-    this.#recent.delete(oldest);
     return text;
   }
 }
@@ -90,8 +92,12 @@ function readStamped(file: string): { readonly text: string; readonly stamp: Sta
   const handle = openSync(file, 'r');
   try {
     // Before its text: who writes in between is noticed.
-    const { size, mtimeMs, ctimeMs, ino } = fstatSync(handle);
-    return { text: withoutMark(readFileSync(handle, 'utf8')), stamp: { size, mtimeMs, ctimeMs, ino } };
+    const found = fstatSync(handle);
+    const { size, mtimeMs, ctimeMs, ino } = found;
+    return {
+      text: withoutMark(readFileSync(handle, 'utf8')),
+      stamp: { isFile: found.isFile(), size, mtimeMs, ctimeMs, ino },
+    };
   } finally {
     closeSync(handle);
   }

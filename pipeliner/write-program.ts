@@ -25,7 +25,6 @@ import type { Folds } from './fold-packages.js';
 import type { Placed } from './place-fluxions.js';
 import type { Tags } from './tag-groups.js';
 import type { ProgramCode } from './write-code.js';
-import type { Messages } from './write-messages.js';
 
 /** What a program is made of. */
 export interface Draft {
@@ -35,7 +34,7 @@ export interface Draft {
   readonly decisions: ReadonlyMap<Group, Decision>;
   readonly tags: Tags;
   readonly names: ReadonlyMap<PartId, string>;
-  readonly messages: Messages;
+  readonly messageOf: (stream: PartStream) => readonly string[];
   readonly placed: ReadonlyMap<PartId, Placed>;
   readonly code: ProgramCode;
   readonly contexts: ReadonlyMap<PartId, readonly string[]>;
@@ -102,7 +101,7 @@ function placeOf(draft: Draft, part: Part): Place {
 function makeStream(draft: Draft, stream: PartStream): StreamFact {
   const { point, cut } = stream;
   const { type } = stream;
-  const message = draft.messages.names(stream);
+  const message = draft.messageOf(stream);
   const dest = stream.to.map((to) => nameOf(draft, to));
   if (point !== null) {
     return {
