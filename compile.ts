@@ -9,6 +9,7 @@ import { listPackages, type PackageUse } from './analyzer/list-packages.js';
 import { loadConfig } from './analyzer/load-config.js';
 import { type LoadOptions, loadModules, type ModuleGraph } from './analyzer/load-modules.js';
 import { Models } from './analyzer/models.js';
+import { SourceChanged } from './analyzer/module-texts.js';
 import type { LiveInput } from './analyzer/origins/live-copies.js';
 import { resolveEntry } from './analyzer/resolve-entry.js';
 import type { Precision } from './analyzer/trace-origins.js';
@@ -26,7 +27,8 @@ export interface CompileOptions {
   readonly cwd: string;
   /** A configuration file other than the fluxion.config.js beside package.json. */
   readonly config?: string;
-  /** False where only the structure is wanted (JSON, graphs without sources, the explanation): code is then left empty. */
+  /** False where only the structure is wanted (JSON, graphs without sources, the explanation): code is then left empty, and so
+   *  are the texts of modules where the program is only shown. */
   readonly code?: boolean;
   /** Texts of modules that stand for what is on disk, which need not be there. By absolute, real path. */
   readonly given?: ReadonlyMap<string, string>;
@@ -59,23 +61,33 @@ export interface Compilation<Program extends ShownProgram = FluxionProgram> {
 }
 
 export async function compile(options: CompileOptions): Promise<Compilation> {
-  const { link, ...compiled } = await compileFor(options, true);
+  const { link, ...compiled } = await compileFor(options, true, true);
   invariant(link !== null, 'what is run has facts for the linker');
   return { ...compiled, program: { ...compiled.program, link } };
 }
 
 /** The same for who only shows the program: what the linker asks for is not looked for. */
 export async function compileToShow(options: CompileOptions): Promise<Compilation<ShownProgram>> {
-  const { link, ...compiled } = await compileFor(options, false);
+  const { link, ...compiled } = await compileStructure(options);
   invariant(link === null, 'what is shown has no facts for the linker');
   return compiled;
+}
+
+/** Where no code is wanted, texts are not held; if a file is written meanwhile, all is done once more, and they are. */
+async function compileStructure(options: CompileOptions): Promise<CompiledFor> {
+  try {
+    return await compileFor(options, false, options.code ?? true);
+  } catch (error) {
+    if (error instanceof SourceChanged) return compileFor(options, false, true);
+    throw error;
+  }
 }
 
 interface CompiledFor extends Compilation<ShownProgram> {
   readonly link: LinkFacts | null;
 }
 
-async function compileFor(options: CompileOptions, withLink: boolean): Promise<CompiledFor> {
+async function compileFor(options: CompileOptions, withLink: boolean, keepsTexts: boolean): Promise<CompiledFor> {
   const { cwd, given = new Map<string, string>(), live = null } = options;
   const entry = given.has(options.entry) ? options.entry : resolveEntry(options.entry, cwd);
   const config = await loadConfig({
@@ -86,7 +98,7 @@ async function compileFor(options: CompileOptions, withLink: boolean): Promise<C
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const sources = { entry, cwd, given };
+  const sources = { entry, cwd, given, keepsTexts };
   const withCode = options.code ?? true;
   const graph = loadModules(sources, report);
   const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
@@ -105,7 +117,7 @@ async function compileFor(options: CompileOptions, withLink: boolean): Promise<C
   // Written when the analysis is over and gone: that takes as much room as the program.
   const { draft, link } = second.drawn ?? first;
   tidy();
-  const program = writeProgram(draft);
+  const program = writeProgram(draft, withLink || withCode);
   verifyProgram(program);
   const { wanted } = first;
   const known = { isModelled: models.isModelled.bind(models), own: config.models, file: config.file };

@@ -185,6 +185,7 @@ class Cutter {
   #ways = 0;
   readonly #runners: ById<PartId[]>;
   readonly #repeated = new Set<FunctionId>();
+  readonly #partsOf = new Map<RupturePoint, readonly PartId[]>();
   #outsiders: Part | null = null;
   readonly #outsideFunctions: ReadonlySet<FunctionId>;
   readonly #budget: Budget;
@@ -395,14 +396,23 @@ class Cutter {
     }
   }
 
+  /** One list for all parts that come by the point. */
+  #callbackParts(point: RupturePoint): readonly PartId[] {
+    let parts = this.#partsOf.get(point);
+    if (parts === undefined) {
+      parts = [...new Set(point.callbacks.map(({ fn }) => this.#byFunction.get(fn) as PartId))];
+      this.#partsOf.set(point, parts);
+    }
+    return parts;
+  }
+
   #connectRun(part: Part, run: Run, distance: number): void {
     for (const { from, to, point } of this.#skeleton(run.fn).points) {
       if (from > run.segment || run.segment > to) continue;
-      const dest = point.callbacks.map(({ fn }) => this.#byFunction.get(fn) as PartId);
       part.streams.push({
         type: point.kind,
         from: part.id,
-        to: [...new Set(dest)],
+        to: this.#callbackParts(point),
         point,
         cut: null,
         owner: point.owner,

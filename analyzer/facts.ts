@@ -10,6 +10,7 @@
  */
 import type { ModuleId } from '../flx/program.js';
 import { IntList, type IntRange } from './int-list.js';
+import { apart } from './module-texts.js';
 import { SeedTable } from './seed-table.js';
 import { VariableTable } from './variable-table.js';
 
@@ -151,6 +152,7 @@ export interface ModuleFact {
   /** Given when all modules are known, as it is relative to the folder that holds them. */
   id: ModuleId;
   readonly file: string;
+  /** Of a large program it may be read again each time that somebody asks: not to be held. */
   readonly text: string;
   /** The package that it is a module of; null for the app's own. */
   readonly owner: string | null;
@@ -271,6 +273,7 @@ export class Facts {
   readonly thrownNew: ValueId = this.valueCount++;
   #atoms = new Map<string, AtomId>([['*', 0]]);
   #atomNames: string[] = ['*'];
+  readonly #words = new Map<string, string>();
 
   constructor() {
     this.loopParents.push(0);
@@ -284,12 +287,28 @@ export class Facts {
     return this.loopParents.push(parent);
   }
 
+  /** One string for all that are the same: as the parser gives them, each holds the text that it stands in. */
+  word(words: string): string {
+    let known = this.#words.get(words);
+    if (known === undefined) {
+      known = apart(words);
+      this.#words.set(known, known);
+    }
+    return known;
+  }
+
+  /** All modules are there: from now on names come from elsewhere, one at a time. */
+  forgetWords(): void {
+    this.#words.clear();
+  }
+
   atom(name: string): AtomId {
     let id = this.#atoms.get(name);
     if (id === undefined) {
+      const own = this.word(name);
       id = this.#atomNames.length;
-      this.#atomNames.push(name);
-      this.#atoms.set(name, id);
+      this.#atomNames.push(own);
+      this.#atoms.set(own, id);
     }
     return id;
   }

@@ -2,6 +2,9 @@
  * Blocks of 32-bit integers, a power of two long each, in one range of addresses: for lists of which there are many. An array
  * takes 32 bytes before its first item, and who makes a longer one leaves the old to be collected; here the next list gets it.
  */
+import { wholeChunk } from './int-list.js';
+
+/** As long as those of lists. */
 const chunkBits = 14;
 const chunk = 1 << chunkBits;
 
@@ -32,7 +35,7 @@ export class IntBlocks {
   }
 
   #addChunk(): void {
-    const integers = new Int32Array(chunk);
+    const integers = wholeChunk();
     this.#chunks.push(integers);
     this.#bytes.push(new Uint8Array(integers.buffer));
   }

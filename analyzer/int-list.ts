@@ -15,6 +15,16 @@ export const inChunk = chunkLength - 1;
 
 type Chunk = Int8Array | Int16Array | Int32Array;
 
+/**
+ * A whole chunk, in pages of its own: a buffer that could grow (this one does not) is mapped by itself, and goes back to the system when it
+ * is collected. What comes from `malloc` leaves holes between what stays, and on a thread those stay with the process. With a length of
+ * its own, as an array that follows its buffer's is slower.
+ */
+export function wholeChunk(): Int32Array<ArrayBuffer> {
+  const bytes = 4 * chunkLength;
+  return new Int32Array(new ArrayBuffer(bytes, { maxByteLength: bytes }), 0, chunkLength);
+}
+
 export class IntList {
   /** All are full but for the last, and as long as each other but for an only one. */
   readonly #chunks: Chunk[];
@@ -81,7 +91,8 @@ export class IntList {
   }
 
   #widen(at: number): Int32Array {
-    const wide = new Int32Array(this.#chunks[at] as Chunk);
+    const wide = wholeChunk();
+    wide.set(this.#chunks[at] as Chunk);
     this.#chunks[at] = wide;
     return wide;
   }
@@ -89,11 +100,12 @@ export class IntList {
   #grow(): void {
     const [only] = this.#chunks;
     if (only === undefined || only.length === chunkLength) {
-      this.#chunks.push(new Int32Array(chunkLength));
+      this.#chunks.push(wholeChunk());
       this.#room += chunkLength;
       return;
     }
-    const longer = new Int32Array(Math.min(only.length * 2, chunkLength));
+    const length = Math.min(only.length * 2, chunkLength);
+    const longer = length === chunkLength ? wholeChunk() : new Int32Array(length);
     longer.set(only);
     this.#chunks[0] = longer;
     this.#room = longer.length;

@@ -4,7 +4,6 @@
  * Reports: analyzer/module-not-found, analyzer/require-unresolved, analyzer/module-skipped;
  *          throws BadInput where the original program could not start either.
  */
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BadInput } from '../diagnostics/bad-input.js';
 import {
@@ -23,6 +22,7 @@ import { findLentPackages } from './find-lent-packages.js';
 import { listCandidates } from './list-candidates.js';
 import type { DynamicLoad, ExportAll, LoadRequest, ShownExport } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
+import { ModuleTexts, type ReadText } from './module-texts.js';
 import { ParseFailure, parse } from './parse.js';
 import { PackageReader, packageModuleId, packageRootOf, type WantedPackages } from './read-packages.js';
 import { createResolver, type ModuleKind, type Resolution, type Resolver } from './resolve-specifier.js';
@@ -82,6 +82,8 @@ export interface LoadOptions {
   readonly given?: ReadonlyMap<string, string>;
   /** Packages that are read where their code allows it; without it none is. */
   readonly packages?: WantedPackages;
+  /** Whole texts are wanted in the end; without it they are read again where they are asked for. */
+  readonly keepsTexts?: boolean;
 }
 
 export function loadModules(options: LoadOptions, report: Report): ModuleGraph {
@@ -115,7 +117,7 @@ function isBinary(text: string): boolean {
 class Loader {
   readonly #facts = new Facts();
   readonly #resolver: Resolver;
-  readonly #given: ReadonlyMap<string, string>;
+  readonly #texts: ModuleTexts;
   readonly #scratch = new LoweringScratch();
   readonly #modules = new Map<string, LoweredModule | null>();
   readonly #order: LoweredModule[] = [];
@@ -140,8 +142,9 @@ class Loader {
     this.#report = report;
     this.#cwd = options.cwd;
     this.#entry = options.entry;
-    this.#given = options.given ?? new Map();
-    this.#resolver = createResolver(this.#given);
+    const given = options.given ?? new Map<string, string>();
+    this.#texts = new ModuleTexts(options.keepsTexts ?? true, given);
+    this.#resolver = createResolver(given);
     this.#packages = options.packages === undefined ? null : new PackageReader(this.#resolver, options.packages);
   }
 
@@ -219,13 +222,13 @@ class Loader {
     if (pending.asked === null) this.#checkEntry(file, kind);
     if (kind === 'json') return this.#checkJson(pending);
     if (kind === 'other') return this.#skip(pending, 'it is not JavaScript');
-    const text = this.#read(pending);
-    if (text === null) return null;
+    const read = this.#read(pending);
+    if (read === null) return null;
     try {
-      const parsed = parse(text, kind);
-      return lowerModule(this.#facts, this.#scratch, { file, text, owner: pending.owner }, parsed);
+      const parsed = parse(read.text, kind);
+      return lowerModule(this.#facts, this.#scratch, { file, ...read, owner: pending.owner }, parsed);
     } catch (error) {
-      return this.#failed(pending, text, error);
+      return this.#failed(pending, read.text, error);
     }
   }
 
@@ -237,7 +240,7 @@ class Loader {
 
   /** Data, and nothing to analyse; but a file that does not parse keeps the original from starting. */
   #checkJson(pending: Pending): null {
-    const text = this.#read(pending);
+    const text = this.#read(pending)?.text ?? null;
     if (text === null) return null;
     try {
       JSON.parse(text);
@@ -265,10 +268,9 @@ class Loader {
     return this.#skip(pending, `it cannot be parsed (${error.message})`);
   }
 
-  #read(pending: Pending): string | null {
+  #read(pending: Pending): ReadText | null {
     try {
-      const text = this.#given.get(pending.file) ?? readFileSync(pending.file, 'utf8');
-      return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+      return this.#texts.read(pending.file);
     } catch (error) {
       const reason = error instanceof Error ? error.message.replace(/, \w+ '.*$/, '') : String(error);
       if (pending.asked === null) throw new BadInput(entryUnreadable(this.#shown(pending.file), reason));
@@ -546,6 +548,7 @@ class Loader {
   }
 
   graph(): ModuleGraph {
+    this.#facts.forgetWords();
     const facts = this.#order.map(({ fact }) => fact);
     const root = commonFolder(facts.filter(({ owner }) => owner === null).map(({ file }) => file));
     const ids = new Set<string>();

@@ -3,6 +3,7 @@
  */
 import type { Place } from '../flx/program.js';
 import type { Facts, ModuleFact, OpId } from './facts.js';
+import { apart } from './module-texts.js';
 
 const longest = 60;
 
@@ -25,7 +26,7 @@ export class SourceText {
   changed(op: OpId): string {
     const { text } = this.#moduleOf(op);
     const start = this.#facts.position.get(op);
-    return /^[\w$.#[\]'"]+/.exec(text.slice(start, start + longest))?.[0] ?? 'this';
+    return apart(/^[\w$.#[\]'"]+/.exec(text.slice(start, start + longest))?.[0] ?? 'this');
   }
 
   slice(module: ModuleFact, start: number, end: number): string {
@@ -34,7 +35,7 @@ export class SourceText {
       .slice(start, cut ? start + longest * 3 : end)
       .replace(/\s+/g, ' ')
       .trim();
-    return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+    return apart(text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
   }
 
   #moduleOf(op: OpId): ModuleFact {
@@ -45,7 +46,7 @@ export class SourceText {
   property(op: OpId): string {
     const start = this.#facts.position.get(op);
     const path = /^[\w$#]+(\??\.[\w$#]+)+/.exec(this.#moduleOf(op).text.slice(start, start + longest));
-    return path?.[0] ?? this.#facts.atomName(this.#facts.c.get(op));
+    return path === null ? this.#facts.atomName(this.#facts.c.get(op)) : apart(path[0]);
   }
 
   /** The words that load a module. */

@@ -75,7 +75,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Drafted | n
     decisions,
     tags,
     names,
-    messages,
+    messageOf: messages.allNames(),
     placed,
     code: withCode ? writeCode(facts, parts, names) : noCode,
     contexts: listContexts(facts, decisions),

@@ -25,7 +25,6 @@ import type { Folds } from './fold-packages.js';
 import type { Placed } from './place-fluxions.js';
 import type { Tags } from './tag-groups.js';
 import type { ProgramCode } from './write-code.js';
-import type { Messages } from './write-messages.js';
 
 /** What a program is made of. */
 export interface Draft {
@@ -35,7 +34,7 @@ export interface Draft {
   readonly decisions: ReadonlyMap<Group, Decision>;
   readonly tags: Tags;
   readonly names: ReadonlyMap<PartId, string>;
-  readonly messages: Messages;
+  readonly messageOf: (stream: PartStream) => readonly string[];
   readonly placed: ReadonlyMap<PartId, Placed>;
   readonly code: ProgramCode;
   readonly contexts: ReadonlyMap<PartId, readonly string[]>;
@@ -45,7 +44,8 @@ export interface Draft {
   readonly cuts: Pick<ShownProgram, 'cuts' | 'uncut'>;
 }
 
-export function writeProgram(draft: Draft): ShownProgram {
+/** `withTexts`: those of the modules are part of it. */
+export function writeProgram(draft: Draft, withTexts: boolean): ShownProgram {
   const { facts, folds, placed, code } = draft;
   facts.keepPlaces();
   const own = facts.modules.filter(({ owner }) => owner === null);
@@ -59,14 +59,19 @@ export function writeProgram(draft: Draft): ShownProgram {
       .map((part) => makeFluxion(draft, part, placed.get(part.id) ?? { placement: 'home', reasons: [] })),
     variables: listVariables(draft),
     unresolved: draft.unresolved,
-    sources: own.map(toSource),
-    packages: facts.modules.filter(({ owner }) => owner !== null).map(toSource),
+    sources: own.map(withTexts ? toSource : withoutText),
+    packages: facts.modules.filter(({ owner }) => owner !== null).map(withTexts ? toSource : withoutText),
     ...draft.cuts,
   };
 }
 
 function toSource({ id, file, kind, text, codeStart }: ModuleFact): ModuleSource {
   return { id, file, kind, text, codeStart };
+}
+
+/** Nobody who shows only the structure asks for texts, and they may not be held. */
+function withoutText({ id, file, kind, codeStart }: ModuleFact): ModuleSource {
+  return { id, file, kind, text: '', codeStart };
 }
 
 export function nameOf(draft: Pick<Draft, 'names'>, part: PartId): string {
@@ -96,7 +101,7 @@ function placeOf(draft: Draft, part: Part): Place {
 function makeStream(draft: Draft, stream: PartStream): StreamFact {
   const { point, cut } = stream;
   const { type } = stream;
-  const message = draft.messages.names(stream);
+  const message = draft.messageOf(stream);
   const dest = stream.to.map((to) => nameOf(draft, to));
   if (point !== null) {
     return {

@@ -11,9 +11,12 @@ import type * as es from 'estree';
 
 const load = createRequire(import.meta.url);
 const espree: typeof import('espree') = load('espree');
-const escope: typeof import('escope') = load('escope');
 
-export const { analyze } = escope;
+/** Loaded when it is first asked for: most of what is compiled never asks, and it brings two packages more. */
+export const analyze: typeof import('escope').analyze = (tree, options) => {
+  const escope: typeof import('escope') = load('escope');
+  return escope.analyze(tree, options);
+};
 
 /** The parser that espree extends: where each of its nodes comes by when it is done. */
 const { prototype: parser }: { readonly prototype: NodeFinisher } = createRequire(load.resolve('espree'))(

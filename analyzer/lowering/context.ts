@@ -176,7 +176,7 @@ export class LoweringContext {
     if (!isLasting && variable.definition !== 'parameter' && uses === null) return;
     this.facts.variables.add({
       value,
-      name: variable.name,
+      name: this.facts.word(variable.name),
       owner: owner.id,
       segment: 0,
       segmentFrom: 0,
@@ -214,9 +214,10 @@ export class LoweringContext {
     });
   }
 
-  global(name: string): ValueId {
-    let value = this.#globals.get(name);
+  global(words: string): ValueId {
+    let value = this.#globals.get(words);
     if (value === undefined) {
+      const name = this.facts.word(words);
       value = this.facts.newValue();
       this.#globals.set(name, value);
       this.facts.globals.add(value);
@@ -345,7 +346,7 @@ export class LoweringContext {
       end: shape.end,
       bodyStart: shape.bodyStart,
       bodyEnd: shape.bodyEnd,
-      name: shape.name,
+      name: facts.word(shape.name),
       flags: shape.flags,
       id,
       origin: id,

@@ -63,7 +63,7 @@ function isMetadata(node: es.Node): boolean {
 
 function nameOf(context: LoweringContext, key: string): ValueId {
   const value = context.facts.newValue();
-  context.facts.strings.set(value, key);
+  context.facts.strings.set(value, context.facts.word(key));
   return value;
 }
 

@@ -248,7 +248,7 @@ function lowerArguments(context: LoweringContext, nodes: readonly es.Node[], cal
       const text = constantString(context, node);
       if (text !== null && text.length < 200) {
         value = context.facts.newValue();
-        context.facts.strings.set(value, text);
+        context.facts.strings.set(value, context.facts.word(text));
       }
     }
     args.push({ value, start: offset(node), end: endOf(node) });

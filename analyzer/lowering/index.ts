@@ -2,9 +2,12 @@
  * Reads:   a parsed module.
  * Gives:   its ops and values, appended to the program's facts, and what it asks other modules for.
  */
+
+import type { ModuleId } from '../../flx/program.js';
 import { bindNames } from '../../syntax/bind-names.js';
-import type { Facts, ModuleFact, ValueId } from '../facts.js';
+import type { Facts, FunctionId, ModuleFact, ValueId } from '../facts.js';
 import { type IntList, IntRange } from '../int-list.js';
+import type { ReadText } from '../module-texts.js';
 import type { Parsed } from '../parse.js';
 import { type DynamicLoad, type ExportAll, type LoadRequest, LoweringContext, type ShownExport } from './context.js';
 import { lowerBody } from './statements.js';
@@ -16,6 +19,38 @@ export interface LoweredModule {
   readonly exportAlls: readonly ExportAll[];
   readonly exportBindings: ReadonlyMap<string, ValueId>;
   readonly shown: readonly ShownExport[];
+}
+
+class LoweredFact implements ModuleFact {
+  readonly index: number;
+  id: ModuleId;
+  readonly file: string;
+  readonly owner: string | null;
+  readonly kind: ModuleFact['kind'];
+  readonly top: FunctionId;
+  readonly module: ValueId;
+  readonly exports: ValueId;
+  readonly lineStarts: IntRange;
+  readonly codeStart: number;
+  readonly #again: () => string;
+
+  constructor(again: () => string, fact: Omit<ModuleFact, 'text'>) {
+    this.index = fact.index;
+    this.id = fact.id;
+    this.file = fact.file;
+    this.owner = fact.owner;
+    this.kind = fact.kind;
+    this.top = fact.top;
+    this.module = fact.module;
+    this.exports = fact.exports;
+    this.lineStarts = fact.lineStarts;
+    this.codeStart = fact.codeStart;
+    this.#again = again;
+  }
+
+  get text(): string {
+    return this.#again();
+  }
 }
 
 /** Space that lowering needs for one module at a time. */
@@ -34,7 +69,7 @@ export class LoweringScratch {
 export function lowerModule(
   facts: Facts,
   scratch: LoweringScratch,
-  source: { readonly file: string; readonly text: string; readonly owner: string | null },
+  source: ReadText & { readonly file: string; readonly owner: string | null },
   parsed: Parsed,
 ): LoweredModule {
   const { tree, kind } = parsed;
@@ -60,21 +95,34 @@ export function lowerModule(
     lowerBody(context, tree.body);
     if (kind === 'commonjs') exposeExports(context);
   });
-  const fact: ModuleFact = {
+  const fact = new LoweredFact(source.again, {
     index: context.moduleIndex,
     id: source.file,
-    ...source,
+    file: source.file,
+    owner: source.owner,
     kind,
     top: top.id,
     module: context.moduleValue,
     exports: context.exportsValue,
     lineStarts: lineStartsOf(source.text, facts.lineStarts),
     codeStart: codeStart(source.text, tree.body as unknown as readonly { directive?: string; end: number }[]),
-  };
+  });
   facts.modules.push(fact);
   if (source.owner !== null) facts.hasPackages = true;
   const { loads, dynamicLoads, exportAlls, exportBindings, shown } = context;
-  return { fact, loads, dynamicLoads, exportAlls, exportBindings, shown };
+  const word = (name: string): string => facts.word(name);
+  return {
+    fact,
+    loads: loads.map((load) => ({
+      ...load,
+      specifier: word(load.specifier),
+      binding: load.binding === null ? null : word(load.binding),
+    })),
+    dynamicLoads,
+    exportAlls: exportAlls.map((all) => ({ ...all, specifier: word(all.specifier) })),
+    exportBindings: new Map([...exportBindings].map(([name, value]) => [word(name), value])),
+    shown: shown.map((each) => ({ ...each, name: word(each.name) })),
+  };
 }
 
 function makeModuleObjects(context: LoweringContext): void {
