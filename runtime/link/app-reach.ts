@@ -39,7 +39,7 @@ export function reachedByApp(app: object, reach: Reach, dependencies: Dependenci
   const given = Object.keys(settings).filter((name) => !OF_EXPRESS.has(name));
   const parts = {
     settings: without(settings, ['view', ...given]),
-    ...Object.fromEntries(given.map((name) => [`${SETTING}${name}`, valueOf(settings, name)])),
+    ...Object.fromEntries(given.map((name) => [`${SETTING}${name}`, valueIn(settings, name)])),
     engines: without(engines, lookedUp(engines)),
     [LOCALS]: without(locals, ['settings']),
     mountpath,
@@ -80,7 +80,7 @@ function without(value: unknown, names: readonly string[]): unknown {
   );
 }
 
-function valueOf(holder: object, name: string): unknown {
+function valueIn(holder: object, name: string): unknown {
   const found = Object.getOwnPropertyDescriptor(holder, name);
   return found !== undefined && 'value' in found ? found.value : only(holder, [name]);
 }
