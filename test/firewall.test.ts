@@ -521,6 +521,8 @@ globalThis.later = async (rearm) => {
   await fs.promises.writeFile('b', 'x'); rearm();
   await new Promise((resolve) => fs.writeFile('b', 'x', resolve)); rearm();
   execSync('true'); rearm();
+  const four = fs.writeSync(1, 'four'); rearm();
+  const five = await new Promise((resolve) => fs.write(2, Buffer.from('fünf'), (...all) => resolve(all.map(String)))); rearm();
   const socket = net.connect(process.env.PORT, '127.0.0.1', () => socket.write('ping'));
   const answer = await new Promise((resolve) => socket.on('data', resolve)); rearm();
   const fetched = await fetch('http://127.0.0.1:' + process.env.PORT).catch(() => 'failed'); rearm();
@@ -531,26 +533,29 @@ globalThis.later = async (rearm) => {
   const real = [Math.random(), Date.now(), new Date().getTime()];
   setTimeout(() => process.exit(7), 5);
   await new Promise((resolve) => setTimeout(resolve, 1));
-  return { answer: String(answer), elapsed: elapsed > 30 && elapsed < 20000, fetched, dead: dead.hasRef(), real: real[1] > 1e12 && real[2] - real[1] < 1000, at: startedAt };
+  return { answer: String(answer), four, five, elapsed: elapsed > 30 && elapsed < 20000, fetched, dead: dead.hasRef(), real: real[1] > 1e12 && real[2] - real[1] < 1000, at: startedAt };
 };`;
   for (const options of [{}, { node: node24 }]) {
     const run = await runStartup(t, 'app.cjs', { 'app.cjs': text }, { ...options, env: { PORT: service.port } });
     const { report } = run;
     t.is(report.error, undefined, run.stderr);
-    t.deepEqual(report.output, ['1:one\n', '1:two', '2:three\n']);
+    t.deepEqual(report.output, ['1:one\n', '1:two', '2:three\n', '1:four', '2:fünf']);
     t.deepEqual(report.effects, [
       'files fs.writeFileSync',
       'files fs/promises.writeFile',
       'files fs.writeFile',
       'subprocess child_process.execSync',
+      'files fs.writeSync',
+      'files fs.write',
       'network net.connect',
       'network net.connect',
       'process.chdir /',
-      report.effects[7],
+      report.effects[9],
       'listen 0',
     ]);
-    t.regex(report.effects[7] ?? '', /^process\.kill \d+,SIGTERM$/);
-    t.like(report.result, { answer: 'pong', elapsed: true, fetched: 'failed', dead: true, real: true });
+    t.regex(report.effects[9] ?? '', /^process\.kill \d+,SIGTERM$/);
+    t.like(report.result, { answer: 'pong', four: 4, elapsed: true, fetched: 'failed', dead: true, real: true });
+    t.deepEqual(Reflect.get(Object(report.result), 'five'), ['null', '5', 'fünf']);
     t.is(run.read('exits'), 'x');
     t.is(run.stdout, '');
   }

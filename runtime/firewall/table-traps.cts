@@ -3,6 +3,7 @@
  * Gives:   what the firewall does when it is called, for all kinds but `special`.
  */
 import fs = require('node:fs');
+import timers = require('node:timers');
 import callSites = require('./call-site.cjs');
 import patching = require('./patches.cjs');
 import table = require('./table.cjs');
@@ -16,6 +17,7 @@ type Trap = (target: Fn, self: unknown, args: unknown[]) => unknown;
 type Handler = ProxyHandler<Fn>;
 
 const { apply } = Reflect;
+const { setImmediate } = timers;
 const { callHidden } = callSites;
 
 /** Kinds that are of no interest any more once the firewall is lifted. */
@@ -69,11 +71,46 @@ function isHarmless(callee: string, [, flags]: readonly unknown[]): boolean {
 }
 
 function told(wall: Wall, kind: EffectKind, callee: string, atStartup: Trap): Trap {
+  const prints = PRINTING[callee];
   return function trap(target, self, args) {
     if (wall.up) return atStartup(target, self, args);
     if (wall.isArmed && !isHarmless(callee, args)) wall.effect(kind, callee);
-    return callHidden(target, self, args);
+    const printed = prints === undefined || (args[0] !== 1 && args[0] !== 2) ? null : prints(wall, args[0], args);
+    return printed === null ? callHidden(target, self, args) : printed.result;
   };
+}
+
+/**
+ * Loggers write to the process's output by its descriptor. Each loop would do so by itself, and a line of this one could come behind
+ * what home prints of the request's end: so it goes to home in front of the answer, as what `console.log` prints does.
+ * Null: it is called in a way of which nothing is known here.
+ */
+const PRINTING: { readonly [callee: string]: Printing | undefined } = {
+  'fs.writeSync': (wall, fd, [, data, encoding, ...others]) => {
+    const chunk = others.length === 0 ? bytesOf(data, encoding) : null;
+    return chunk === null ? null : print(wall, fd, chunk, () => chunk.length);
+  },
+  'fs.write': (wall, fd, [, data, ...others]) => {
+    const callback = others.pop();
+    const chunk = others.length < 2 && isFunction(callback) ? bytesOf(data, others[0]) : null;
+    if (chunk === null || !isFunction(callback)) return null;
+    return print(wall, fd, chunk, () => void setImmediate(callback, null, chunk.length, data));
+  },
+};
+
+type Printing = (wall: Wall, fd: 1 | 2, args: readonly unknown[]) => { readonly result: unknown } | null;
+
+function print(wall: Wall, fd: 1 | 2, chunk: Uint8Array, done: () => unknown): { readonly result: unknown } | null {
+  const { hooks } = wall;
+  if (hooks === null) return null;
+  if (chunk.length > 0) hooks.output(fd, chunk);
+  return { result: done() };
+}
+
+/** A copy: the caller may fill its buffer again before that leaves. */
+function bytesOf(data: unknown, encoding: unknown): Buffer | null {
+  if (typeof data === 'string' && (encoding == null || encoding === 'utf8')) return Buffer.from(data);
+  return data instanceof Uint8Array && encoding == null ? Buffer.from(data) : null;
 }
 
 function replayHandler(wall: Wall, callee: string): Handler {
