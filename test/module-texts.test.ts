@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -64,4 +65,29 @@ test('the structure is the same, whether texts are held or not', async (t) => {
   const structure = held.program.fluxions.map((fluxion) => ({ ...fluxion, code: '' }));
   t.deepEqual(shown.program.fluxions, structure);
   t.deepEqual(shown.program.variables, held.program.variables);
+});
+
+test.serial('what is written while it is compiled is compiled once more, as it is by then', async (t) => {
+  const folder = folderOf(t);
+  const app = (path: string): string =>
+    `const app = require('express')();\nlet n = 0;\napp.get('${path}', (req, res) => { n += 1; res.json(n); });\napp.listen(0);\n`;
+  const entry = write(folder, 'app.js', app('/before'));
+  const { openSync } = fs;
+  const { now } = Date;
+  let opened = 0;
+  Date.now = () => now() + 10_000;
+  fs.openSync = (file, ...others) => {
+    if (file === entry && ++opened === 2) write(folder, 'app.js', app('/behind'));
+    return openSync(file, ...others);
+  };
+  syncBuiltinESMExports();
+  t.teardown(() => {
+    Date.now = now;
+    fs.openSync = openSync;
+    syncBuiltinESMExports();
+  });
+  const { program } = await compileToShow({ entry, cwd: folder, code: false });
+  t.true(opened >= 3);
+  t.true(program.fluxions.some(({ id }) => id === 'get_behind'));
+  t.false(program.fluxions.some(({ id }) => id === 'get_before'));
 });
