@@ -109,10 +109,8 @@ test.serial('a client that does not read holds the handler up', async (t) => {
   const socket = connect(bridged.port, '127.0.0.1', () => socket.write(get('/')));
   socket.pause();
   await said('waits');
-  await sleep(200);
-  const before = written;
-  await sleep(200);
-  t.is(written, before);
+  // What is on its way fills what there is room for; if nothing held the handler up, all would be written in the end.
+  for (let before = -1; before !== written; await sleep(200)) before = written;
   t.true(written < 50_000_000);
   socket.destroy();
   await said('closed');

@@ -143,7 +143,7 @@ for (const { name, options } of MODES) {
 
 async function worksElsewhere(t: ExecutionContext, app: ServedApp, { replicas }: ServeOptions): Promise<void> {
   // Until a replica is there home does what is to be done.
-  await app.hasReplicas(replicas ?? 1);
+  await app.askUntil(app.hasReplicas(replicas ?? 1), () => app.many(8, (n) => `/work/${n}`));
   await app.many(40, (n) => `/work/${n}`);
   const report = await app.report();
   t.true(runsAway(report, 'get_work_id') >= 40);
