@@ -27,6 +27,7 @@ import { Log } from './log.js';
 import type { ReplicaSetup, ToHome } from './messages.js';
 import process from './node-process.cjs';
 import { OwnerRuns } from './owner-runs.js';
+import { printThere } from './print-there.js';
 import { type ReadyReplica, type Replica, Replicas } from './replicas.js';
 import { Counts, Report, type ReportedState } from './report.js';
 import { divergenceText, lookAfterRequest, Sanitizer } from './sanitize.js';
@@ -478,7 +479,7 @@ class Engine {
   #received(replica: Replica, message: ToHome): void {
     switch (message.kind) {
       case 'output':
-        (message.fd === 1 ? process.stdout : process.stderr).write(message.chunk);
+        printThere(message.fd, message.chunk, message.byDescriptor);
         return;
       case 'exit':
         process.exit(message.code as number | undefined);

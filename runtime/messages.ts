@@ -197,7 +197,7 @@ export type ToHome =
     }
   /** Nothing more will come of these, and messages from here will never again name them. */
   | { readonly kind: 'forgot'; readonly runs: readonly RunId[] }
-  | { readonly kind: 'output'; readonly fd: 1 | 2; readonly chunk: Uint8Array }
+  | { readonly kind: 'output'; readonly fd: 1 | 2; readonly chunk: Uint8Array; readonly byDescriptor: boolean }
   | { readonly kind: 'exit'; readonly code: unknown }
   | { readonly kind: 'process'; readonly name: string; readonly args: readonly unknown[] }
   | WarningMessage

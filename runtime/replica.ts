@@ -383,9 +383,9 @@ function lift(
       if (!isEnding) now({ kind: 'exit', code });
       return endThread();
     },
-    output(fd, chunk) {
+    output(fd, chunk, byDescriptor) {
       hadEffect();
-      channel.send({ kind: 'output', fd, chunk });
+      channel.send({ kind: 'output', fd, chunk, byDescriptor });
     },
     process: (name, args) => now({ kind: 'process', name, args }),
     listen: () => {},

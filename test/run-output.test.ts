@@ -3,6 +3,12 @@ import { runsAway, ServedApp } from './support/served-app.js';
 
 // What two loops print of one request comes in the order in which one loop would print it.
 
+const LATER = `app.get('/later/:n', function later(req, res) {
+  fs.write(1, 'later ' + req.path + ' of it\\n', () => {});
+  res.send('x');
+});
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
 const APP = `const fs = require('fs');
 const express = require('express');
 const app = express();
@@ -10,12 +16,7 @@ app.use(function logs(req, res, next) {
   res.on('finish', () => fs.writeSync(1, 'done ' + req.path + ' of it\\n'));
   next();
 });
-app.get('/later/:n', function later(req, res) {
-  fs.write(1, 'later ' + req.path + ' of it\\n', () => {});
-  res.send('x');
-});
-const server = app.listen(0, () => console.log('port ' + server.address().port));
-`;
+${LATER}`;
 
 test('what is written by descriptor on another thread comes before what home writes of the end of the request', async (t) => {
   const app = await ServedApp.serve(
@@ -32,4 +33,17 @@ test('what is written by descriptor on another thread comes before what home wri
     t.true(Number(later) >= 0 && Number(done) > Number(later), path);
   }
   t.is(runsAway(report, 'later'), paths.length);
+});
+
+test('nobody reads the output any more: that is no reason to end', async (t) => {
+  const text = `const fs = require('fs');\nconst app = require('express')();\n${LATER}`;
+  const app = await ServedApp.serve(
+    t,
+    { 'app.js': text },
+    { flags: ['--placement', 'eager', '--threads', '1'], replicas: 1 },
+  );
+  app.child.stdout?.destroy();
+  for (let n = 0; n < 5; n++) t.is((await app.get(`/later/${n}`)).text, 'x');
+  const report = await app.report();
+  t.is(runsAway(report, 'later'), 5);
 });

@@ -34,7 +34,7 @@ function outputStream(wall: Wall, fd: 1 | 2, facts: StreamFacts): stream.Writabl
   const made = new stream.Writable({
     decodeStrings: true,
     write(chunk: Uint8Array, _encoding, done) {
-      if (!wall.up && chunk.length > 0) wall.hooks?.output(fd, chunk);
+      if (!wall.up && chunk.length > 0) wall.hooks?.output(fd, chunk, false);
       done();
     },
     // As Node's own, it cannot be closed.

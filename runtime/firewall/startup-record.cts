@@ -132,7 +132,8 @@ export interface CapturedServer {
 export interface LiftHooks {
   /** Must not come back. */
   exit(code: unknown): never;
-  output(fd: 1 | 2, chunk: Uint8Array): void;
+  /** `byDescriptor`: not by its stream. */
+  output(fd: 1 | 2, chunk: Uint8Array, byDescriptor: boolean): void;
   process(name: string, args: readonly unknown[]): unknown;
   listen(server: import('node:net').Server, args: readonly unknown[]): void;
   /** The first outside effect since `armed()`. */

@@ -103,7 +103,7 @@ type Printing = (wall: Wall, fd: 1 | 2, args: readonly unknown[]) => { readonly 
 function print(wall: Wall, fd: 1 | 2, chunk: Uint8Array, done: () => unknown): { readonly result: unknown } | null {
   const { hooks } = wall;
   if (hooks === null) return null;
-  if (chunk.length > 0) hooks.output(fd, chunk);
+  if (chunk.length > 0) hooks.output(fd, chunk, true);
   return { result: done() };
 }
 
