@@ -107,6 +107,15 @@ export class GivenValues {
       }
       case 'result':
         return this.#flow.use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: to });
+      // What the package makes of a class that it is given.
+      case 'instance':
+        return this.#flow.use(view.args[ref.index] ?? NOTHING, {
+          kind: 'inPlace',
+          params: [],
+          call: view,
+          result: to,
+          isMade: true,
+        });
       case 'results': {
         const items = this.#facts.newValue();
         this.#flow.use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: items });
@@ -174,10 +183,13 @@ export class GivenValues {
     const name = this.#methodName(view.op);
     const token = this.#flow.madeAt(view.op, type ?? (byKey.test(name) ? 'Object' : 'Array'));
     let into = this.#flow.property(token, ANY_PROPERTY);
-    if (name === 'entries') {
+    // A class may extend Map, whose iterator gives entries.
+    if (name === 'entries' || name === '@@iterator') {
       const entry = this.#properties.entryOf(this.#flow.madeAt(view.op, 'Set'));
+      const within = this.#flow.property(entry, ANY_PROPERTY);
       this.#flow.add(into, entry);
-      into = this.#flow.property(entry, ANY_PROPERTY);
+      if (name === 'entries') into = within;
+      else this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: within, receiver: NOTHING, op: view.op });
     }
     if (type === 'Iterator') this.#takenApart.note(into, view.op, true);
     this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
