@@ -193,6 +193,9 @@ export class GivenValues {
     }
     if (type === 'Iterator') this.#takenApart.note(into, view.op, true);
     this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
+    // `Array.from(rows)` goes through them.
+    if (name === 'from')
+      this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: from, op: view.op, items: true });
     if (isListed) this.#flow.edge(from, into);
     if (flattening.test(name)) this.#flow.edge(this.#flow.contents(into, view.op), into);
     if (nesting.test(name)) {
@@ -244,7 +247,7 @@ export class GivenValues {
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
-        const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
+        const kept = this.#isCollection(call) ? this.#itemsFor(call, arg, view) : arg;
         const holder = view.isNew ? view.to : view.receiver;
         this.#takenApart.noteKept(kept, { value: holder, isNew: view.isNew });
         this.#flow.use(holder, { kind: 'keep', from: kept, isKey: index < 0 && this.#isKey(arg, name, view) });
@@ -299,9 +302,9 @@ export class GivenValues {
     return others.length === 0 && ref?.kind === 'type' && !isContainer(ref.name);
   }
 
-  /** `new Map(entries)`, `new Set(items)` */
-  #isCollection(call: Call, view: CallView): boolean {
-    return view.isNew && /^(Weak)?(Map|Set)$/.test(call.returns ?? '');
+  /** `new Map(entries)`, `new Set(items)`, and `super(items)` of classes that extend these. */
+  #isCollection(call: Call): boolean {
+    return /^(Weak)?(Map|Set)$/.test(call.returns ?? '');
   }
 
   #itemsFor(call: Call, from: ValueId, view: CallView): ValueId {

@@ -552,4 +552,9 @@ export const stateProbes: readonly StateProbe[] = [
   ["key of a map of a class, by its iterator", "class Rows extends Map {} const shared={ n: 0 }; const map=new Rows(); map.set(shared, 1);", "map[Symbol.iterator]().next().value[0].n++; res.end();", "res.json(shared.n)"],
   ["key of a map of a class, listed", "class Rows extends Map {} const shared={ n: 0 }; const map=new Rows(); map.set(shared, 1);", "for (const [key] of [...map]) key.n++; res.end();", "res.json(shared.n)"],
   ["key of a map of a class, folded", "class Rows extends Map {} const shared={ n: 0 }; const map=new Rows(); map.set(shared, 1);", "[...map].reduce((last, [key]) => key, null).n++; res.end();", "res.json(shared.n)"],
+  ["value of a map of a class, listed by Array.from", "class Rows extends Map {} const shared={ n: 0 }; const map=new Rows(); map.set('a', shared);", "for (const [, value] of Array.from(map)) value.n++; res.end();", "res.json(shared.n)"],
+  ["value of a map of a class that copies another", "class Rows extends Map {} const shared={ n: 0 }; const map=new Map([['a', shared]]);", "new Rows(map).get('a').n++; res.end();", "res.json(shared.n)"],
+  ["item of a set of a class", "class Rows extends Set {} const shared={ n: 0 }; const set=new Rows([shared]);", "for (const row of set) row.n++; res.end();", "res.json(shared.n)"],
+  ["item that the constructor of a class gives to a set", "class Rows extends Set { constructor(rows) { super(rows) } } const shared={ n: 0 }; const set=new Rows([shared]);", "[...set][0].n++; res.end();", "res.json(shared.n)"],
+  ["key of groups", "const shared={ n: 0 }; const map=Map.groupBy([1], () => shared);", "[...map.keys()][0].n++; res.end();", "res.json(shared.n)"],
 ];
