@@ -557,4 +557,5 @@ export const stateProbes: readonly StateProbe[] = [
   ["item of a set of a class", "class Rows extends Set {} const shared={ n: 0 }; const set=new Rows([shared]);", "for (const row of set) row.n++; res.end();", "res.json(shared.n)"],
   ["item that the constructor of a class gives to a set", "class Rows extends Set { constructor(rows) { super(rows) } } const shared={ n: 0 }; const set=new Rows([shared]);", "[...set][0].n++; res.end();", "res.json(shared.n)"],
   ["key of groups", "const shared={ n: 0 }; const map=Map.groupBy([1], () => shared);", "[...map.keys()][0].n++; res.end();", "res.json(shared.n)"],
+  ["toJSON that is assigned to a prototype of rows", "const { Sequelize, DataTypes }=require('sequelize'); const db=new Sequelize('postgres://db/x'); let n=0; const M=db.define('M', { name: DataTypes.STRING }); Object.assign(M.prototype, { toJSON() { return { n: ++n } } });", "M.findByPk(1).then((row) => res.json(row));", "res.json(n)"],
 ];
