@@ -33,6 +33,7 @@ type RefOf =
         | 'formed'
         | 'result'
         | 'results'
+        | 'instance'
         | 'bound'
         | 'promisified';
       readonly index: number;
@@ -455,6 +456,7 @@ function parsePlainRef(text: string): RefOf {
     case 'formed':
     case 'result':
     case 'results':
+    case 'instance':
       return { kind: word, index: number };
     case 'bound argument':
       return { kind: 'bound', index: number };

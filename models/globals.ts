@@ -149,7 +149,8 @@ const COLLECTIONS: Members = {
   ...classes('Set WeakMap WeakSet WeakRef', (name) => name),
   Map: {
     construct: { returns: 'Map', keeps: [0] },
-    members: { groupBy: { call: { ruptures: [sync(1, ['contents 0', 'fresh'])], returns: 'copy 0' } } },
+    // What the function gives is a key.
+    members: { groupBy: { call: { ruptures: [sync(1, ['contents 0', 'fresh'])], returns: 'copy 0 | results 1' } } },
   },
   ArrayBuffer: { construct: { returns: 'ArrayBuffer' }, members: pure('isView') },
   DataView: { construct: { returns: 'DataView', keeps: [0], views: [0] } },

@@ -49,6 +49,7 @@ export type ValueRef =
   | `result ${number}`
   /** a new container of what the callback at argument n returns (`list.map(fn)`) */
   | `results ${number}`
+  | `instance ${number}`
   /** a function: calling it is calling argument n (`_.negate(fn)`); what else the model says of the call holds for each
    *  call of that function too: the result of `_.once(fn)` is `stateful` */
   | `bound argument ${number}`

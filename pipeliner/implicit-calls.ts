@@ -8,7 +8,7 @@ import { type FunctionId, NOTHING, type OpId, type ValueId } from '../analyzer/f
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
-import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { everyRequest, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 
 /** It changes something, or looks at what changes: nothing, its own object, anything else. */
 type Unsettled = 'not' | 'itself' | 'beyond itself';
@@ -76,6 +76,7 @@ export class ImplicitCalls {
     const { origins } = this.#pipeline;
     const found = new Map<TokenId, TokenId[]>();
     const lenders = (this.#lenders ??= this.#findLenders());
+    const borrowers = this.#findBorrowers(lenders.keys());
     const add = (above: TokenId, id: TokenId): void => {
       const known = found.get(above);
       if (known === undefined) found.set(above, [id]);
@@ -83,7 +84,12 @@ export class ImplicitCalls {
     };
     for (let id = 1; id < origins.tokens.length; id++) {
       const token = origins.tokens.get(id);
-      if (token.kind === 'external') for (const above of lenders.get(token.shape.typeName) ?? none) add(above, id);
+      if (token.kind === 'external')
+        for (const above of [
+          ...(lenders.get(token.shape.typeName) ?? none),
+          ...(borrowers.get(token.shape.typeName) ?? none),
+        ])
+          add(above, id);
       if (token.kind !== 'object' || token.proto === NOTHING) continue;
       for (const above of origins.tokensOf(token.proto)) add(above, id);
     }
@@ -93,6 +99,17 @@ export class ImplicitCalls {
   #isLender(id: TokenId): boolean {
     this.#lenders ??= this.#findLenders();
     return [...this.#lenders.values()].some((tokens) => tokens.has(id));
+  }
+
+  /** By type: any of its values, as `this` of what is lent: `Object.assign(User.prototype, { toJSON() {…} })`. */
+  #findBorrowers(types: Iterable<string | null>): ReadonlyMap<string | null, readonly TokenId[]> {
+    const { tokens } = this.#pipeline.origins;
+    const found = new Map<string | null, TokenId[]>([...types].map((type) => [type, []]));
+    for (let id = 1; id < tokens.length; id++) {
+      const token = tokens.get(id);
+      if (token.kind === 'external' && token.site === everyRequest) found.get(token.shape.typeName)?.push(id);
+    }
+    return found;
   }
 
   /** By type: what lends to its values what the program puts there, and prototypes of classes that extend that. */

@@ -48,7 +48,7 @@ function* allMembers(): Generator<readonly [string, Member]> {
 // --------------------------------------------------------------------------------------------- the tables themselves
 
 const WORD =
-  /^(fresh|data|this|contents|copy|iterator|step|unknown|argument \d|contents \d|within \d|formed \d|copy (\d|-1)|results? \d|bound argument \d|promisified argument \d)$/;
+  /^(fresh|data|this|contents|copy|iterator|step|unknown|argument \d|contents \d|within \d|formed \d|copy (\d|-1)|results? \d|instance \d|bound argument \d|promisified argument \d)$/;
 
 function refsOf(call: Call): readonly ValueRef[] {
   const params = (call.ruptures ?? []).flatMap((rupture) => [

@@ -57,6 +57,8 @@ export class HeldCode {
   readonly #ofCalls = new Map<OpId, readonly FunctionId[]>();
   readonly #reached: ReachedFrom;
   #given: Given | null = null;
+  /** Of types of which there is one. */
+  #ones: Map<string, TokenId[]> | null = null;
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
@@ -167,7 +169,7 @@ export class HeldCode {
         for (const value of this.#propertiesOf(place.id)) visit({ kind: 'value', value, depth: place.depth });
         return;
       case 'held':
-        return this.#lookAtHeld(place.id, visit);
+        return this.#lookAtHeld(place.id, found, visit);
       case 'methods':
         return this.#lookAtMethods(place.proto, place.depth, visit);
       case 'package':
@@ -201,11 +203,16 @@ export class HeldCode {
   }
 
   /** Given when it was made, to what it was made from, or put on it since. */
-  #lookAtHeld(id: TokenId, visit: (next: Place) => void): void {
+  #lookAtHeld(id: TokenId, found: Set<FunctionId>, visit: (next: Place) => void): void {
     const token = this.#externalOf(id);
-    if (token === null || !this.#isCode(token.shape)) return;
+    if (token === null) return this.#lookAtHeir(id, found, visit);
+    if (!this.#isCode(token.shape)) return;
+    const one = this.#models.oneOf(token.shape);
     // An app holds all of its handlers, which it calls for requests.
-    if (token.site < 0 || this.#models.oneOf(token.shape) !== null) return;
+    if (one !== null && isExpress(token.shape)) return;
+    // What one of them was told, all know.
+    if (one !== null) for (const other of this.#allOf(one)) visit({ kind: 'held', id: other });
+    if (token.site < 0) return;
     for (const value of [...this.#heardOf(id), ...this.#argumentsOf(token.site)]) {
       visit({ kind: 'value', value, depth: deepest });
       visit({ kind: 'instances', value, depth: 2 });
@@ -220,6 +227,36 @@ export class HeldCode {
     }
     if (this.#facts.kind.get(token.site) !== Op.method) return;
     for (const from of this.#origins.tokensOf(this.#facts.a.get(token.site))) visit({ kind: 'held', id: from });
+  }
+
+  /** `class User extends Model`: the package makes its instances, and calls what it has of what the package knows. */
+  #lookAtHeir(id: TokenId, found: Set<FunctionId>, visit: (next: Place) => void): void {
+    const seen = new Set([id]);
+    for (const each of seen) {
+      const token = this.#origins.tokens.get(each);
+      if (token.kind !== 'function') continue;
+      const superclass = this.#facts.classes.get(token.fn)?.superclass;
+      if (superclass === undefined || superclass === NOTHING) continue;
+      if (this.#mayCall(token.fn)) found.add(token.fn);
+      this.#lookAtClass(each, deepest, visit);
+      for (const above of this.#origins.tokensOf(superclass)) {
+        seen.add(above);
+        if (this.#origins.tokens.get(above).kind === 'external') visit({ kind: 'held', id: above });
+      }
+    }
+  }
+
+  #allOf(one: string): readonly TokenId[] {
+    if (this.#ones === null) {
+      this.#ones = new Map();
+      for (let id = 1; id < this.#origins.tokens.length; id++) {
+        const token = this.#origins.tokens.get(id);
+        const name = token.kind === 'external' ? this.#models.oneOf(token.shape) : null;
+        if (name === null || token.kind !== 'external' || token.shape.typeName !== name) continue;
+        this.#ones.set(name, [...(this.#ones.get(name) ?? []), id]);
+      }
+    }
+    return this.#ones.get(one) ?? [];
   }
 
   /** `createLogger({ transports: [new Own()] })`: what it keeps it calls. */
@@ -340,6 +377,10 @@ function give({ names, values }: Given, name: string, more: readonly ValueId[]):
 }
 
 const rendering = /\.render$/;
+
+function isExpress({ package: name }: Shape): boolean {
+  return name === 'express';
+}
 
 function isReply({ path }: Shape): boolean {
   return /^express\.(Response|Request|Application)\./.test(path);

@@ -6,11 +6,20 @@
  */
 import type { Call, TypeModel } from '../../models/types.js';
 import type { Budget } from '../budget.js';
-import { type AtomId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import {
+  ANY_PROPERTY,
+  type AtomId,
+  type Facts,
+  type FunctionId,
+  NOTHING,
+  Op,
+  type OpId,
+  type ValueId,
+} from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
 import { methodByName } from '../method-by-name.js';
 import { type Models, type Ref, registersNothing, type Shape } from '../models.js';
-import type { Token } from '../tokens.js';
+import type { Token, TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import type { Changes } from './changes.js';
 import { DescribedCode } from './described-code.js';
@@ -31,6 +40,7 @@ export class OutsideEffects {
   readonly #handed: HandedFunctions;
   /** By the function of which they are copies. */
   #copies: Map<FunctionId, FunctionId[]> | null = null;
+  #shared: readonly TokenId[] | null = null;
   readonly heldCode: HeldCode;
   readonly described: DescribedCode;
 
@@ -105,16 +115,53 @@ export class OutsideEffects {
   /** Whatever the receiver is, it has no such method, and the program has put none there: who gets there fails. */
   #isMissing(op: OpId): boolean {
     if (this.#facts.kind.get(op) !== Op.method || this.#facts.keys.has(op)) return false;
-    const name = this.#facts.atomName(this.#facts.c.get(op));
+    const atom = this.#facts.c.get(op);
+    const name = this.#facts.atomName(atom);
+    // What a package has for itself is not listed.
+    if (name.startsWith('_')) return false;
     const tokens = this.#origins.tokensOf(this.#facts.a.get(op));
     return (
       tokens.length > 0 &&
       tokens.every((id) => {
         const token = this.#origins.tokens.get(id);
         if (token.kind !== 'external' || !this.#models.isComplete(token.shape)) return false;
-        return this.#models.member(token.shape, name) === null;
+        return this.#models.member(token.shape, name) === null && !this.#isPut(id, atom);
       })
     );
+  }
+
+  /** The program has put a function of that name, or of any, on it, on what it inherits from, or on a class that may be behind it. */
+  #isPut(id: TokenId, atom: AtomId): boolean {
+    const { tokens } = this.#origins;
+    const holds = (token: TokenId, name: AtomId): boolean => {
+      const value = tokens.knownProperties(token)?.get(name);
+      return value !== undefined && this.#origins.tokensOf(value).some((each) => tokens.get(each).kind !== 'external');
+    };
+    const isOn = (token: TokenId): boolean => holds(token, atom) || holds(token, ANY_PROPERTY);
+    if (isOn(id)) return true;
+    const own = tokens.get(id);
+    const isOne = own.kind === 'external' && this.#models.oneOf(own.shape) !== null;
+    this.#shared ??= this.#findShared();
+    return this.#shared.some((each) =>
+      tokens.get(each).kind === 'external' ? isOn(each) : isOne && holds(each, atom),
+    );
+  }
+
+  /** What modules and the language export, and classes that extend that. */
+  #findShared(): readonly TokenId[] {
+    const { tokens } = this.#origins;
+    const found: TokenId[] = [];
+    for (let id = 1; id < tokens.length; id++) {
+      const token = tokens.get(id);
+      if (token.kind === 'external' ? token.site === -1 : token.kind === 'function' && this.#isHeir(token.fn))
+        found.push(id);
+    }
+    return found;
+  }
+
+  #isHeir(fn: FunctionId): boolean {
+    const superclass = this.#facts.classes.get(fn)?.superclass ?? NOTHING;
+    return superclass !== NOTHING && this.#origins.tokensOf(superclass).length > 0;
   }
 
   #copiesOf(origin: FunctionId): readonly FunctionId[] {

@@ -10,8 +10,8 @@ import type { Origins } from '../trace-origins.js';
 
 export function isUnheardOf(facts: Facts, origins: Origins, models: Models, id: TokenId, atom: AtomId): boolean {
   const name = atom === ANY_PROPERTY ? '' : facts.atomName(atom);
-  // Other names than those of a program are the analysis's own.
-  if (!/^[\w$]+$/.test(name) || name === 'prototype' || name === 'constructor') return false;
+  // Other names than those of a program are the analysis's own, and what a package has for itself is not listed.
+  if (!/^[a-z$][\w$]*$/i.test(name) || name === 'prototype' || name === 'constructor') return false;
   const seen = new Set([id]);
   let isAbove = false;
   for (const each of seen) {

@@ -430,7 +430,8 @@ export class Calls {
     const fn = this.#tokens.functionOf(id);
     if (fn === null) return;
     this.#found.start(fn);
-    this.#flow.edge(this.#facts.fn(fn).result, use.result);
+    if (use.isMade) this.#construct(id, this.#facts.fn(fn), { ...use.call, to: use.result });
+    else this.#flow.edge(this.#facts.fn(fn).result, use.result);
   }
 
   admitUnknownCallers(): boolean {

@@ -107,6 +107,15 @@ export class GivenValues {
       }
       case 'result':
         return this.#flow.use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: to });
+      // What the package makes of a class that it is given.
+      case 'instance':
+        return this.#flow.use(view.args[ref.index] ?? NOTHING, {
+          kind: 'inPlace',
+          params: [],
+          call: view,
+          result: to,
+          isMade: true,
+        });
       case 'results': {
         const items = this.#facts.newValue();
         this.#flow.use(view.args[ref.index] ?? NOTHING, { kind: 'inPlace', params: [], call: view, result: items });
@@ -174,13 +183,19 @@ export class GivenValues {
     const name = this.#methodName(view.op);
     const token = this.#flow.madeAt(view.op, type ?? (byKey.test(name) ? 'Object' : 'Array'));
     let into = this.#flow.property(token, ANY_PROPERTY);
-    if (name === 'entries') {
+    // A class may extend Map, whose iterator gives entries.
+    if (name === 'entries' || name === '@@iterator') {
       const entry = this.#properties.entryOf(this.#flow.madeAt(view.op, 'Set'));
+      const within = this.#flow.property(entry, ANY_PROPERTY);
       this.#flow.add(into, entry);
-      into = this.#flow.property(entry, ANY_PROPERTY);
+      if (name === 'entries') into = within;
+      else this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: within, receiver: NOTHING, op: view.op });
     }
     if (type === 'Iterator') this.#takenApart.note(into, view.op, true);
     this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: NOTHING, op: view.op });
+    // `Array.from(rows)` goes through them.
+    if (name === 'from')
+      this.#flow.use(from, { kind: 'load', atom: ANY_PROPERTY, to: into, receiver: from, op: view.op, items: true });
     if (isListed) this.#flow.edge(from, into);
     if (flattening.test(name)) this.#flow.edge(this.#flow.contents(into, view.op), into);
     if (nesting.test(name)) {
@@ -232,7 +247,7 @@ export class GivenValues {
     for (const index of call.keeps ?? []) {
       for (const arg of index < 0 ? view.args : [view.args[index] ?? NOTHING]) {
         if (arg === NOTHING) continue;
-        const kept = this.#isCollection(call, view) ? this.#itemsFor(call, arg, view) : arg;
+        const kept = this.#isCollection(call) ? this.#itemsFor(call, arg, view) : arg;
         const holder = view.isNew ? view.to : view.receiver;
         this.#takenApart.noteKept(kept, { value: holder, isNew: view.isNew });
         this.#flow.use(holder, { kind: 'keep', from: kept, isKey: index < 0 && this.#isKey(arg, name, view) });
@@ -287,9 +302,9 @@ export class GivenValues {
     return others.length === 0 && ref?.kind === 'type' && !isContainer(ref.name);
   }
 
-  /** `new Map(entries)`, `new Set(items)` */
-  #isCollection(call: Call, view: CallView): boolean {
-    return view.isNew && /^(Weak)?(Map|Set)$/.test(call.returns ?? '');
+  /** `new Map(entries)`, `new Set(items)`, and `super(items)` of classes that extend these. */
+  #isCollection(call: Call): boolean {
+    return /^(Weak)?(Map|Set)$/.test(call.returns ?? '');
   }
 
   #itemsFor(call: Call, from: ValueId, view: CallView): ValueId {

@@ -200,7 +200,11 @@ export class Properties {
   /** Items are what is stored under no name; an object with an iterator of its own gives what that gives. */
   #loadItems(id: TokenId, token: Extract<Token, { kind: 'object' }>, use: Load): void {
     if (token.type === 'Map') this.#flow.add(use.to, this.entryOf(id));
-    else this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
+    // A class may extend Map: `class Rows extends Map {}`.
+    else if (token.type === 'Instance') {
+      this.#flow.add(use.to, this.entryOf(id));
+      for (const atom of [ANY_PROPERTY, this.#flow.kept]) this.#flow.edge(this.#flow.property(id, atom), use.to);
+    } else this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     for (const name of ['@@iterator', '@@asyncIterator']) {
       const atom = this.#facts.knownAtom(name);
       if (atom === undefined) continue;
@@ -253,7 +257,8 @@ export class Properties {
       const { fn, start } = of.kind === 'object' ? of : { fn: 0, start: 0 };
       entry = this.#tokens.make({ kind: 'object', type: 'Array', fn, start, proto: NOTHING });
       this.#entries.set(container, entry);
-      for (const atom of of.kind === 'object' && isMap(of) ? [ANY_PROPERTY, this.#flow.keys] : [ANY_PROPERTY])
+      const places = of.kind === 'object' && of.type === 'Instance' ? [ANY_PROPERTY, this.#flow.kept] : [ANY_PROPERTY];
+      for (const atom of isMap(of) ? [...places, this.#flow.keys] : places)
         this.#flow.edge(this.#flow.property(container, atom), this.#flow.property(entry, ANY_PROPERTY));
     }
     return entry;

@@ -37,6 +37,8 @@ export type Use =
   | { readonly kind: 'callback'; readonly use: CallbackUse; readonly call: CallView }
   | {
       readonly kind: 'inPlace';
+      /** It is a class, of which an instance is made. */
+      readonly isMade?: boolean;
       readonly params: readonly ValueRef[];
       readonly call: CallView;
       readonly result: ValueId;

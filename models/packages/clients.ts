@@ -83,7 +83,8 @@ export const undici = {
   module: {
     members: {
       fetch: { call: { promise: true, returns: 'Response', does } },
-      ...promising('request', { returns: 'undici.Answer', does }),
+      // The answer has what it was asked with (`opaque`), and its dispatcher may be anybody's.
+      ...promising('request', { returns: 'argument 1 | undici.Answer', does }),
       ...calls('setGlobalDispatcher setGlobalOrigin', { mutates: ['this'], keeps: [-1], stateful: true }),
     },
   },

@@ -73,7 +73,7 @@ export const drizzleModels: readonly PackageModel[] = [
     name: 'drizzle-orm',
     module: { members: HELPERS },
     types: {
-      Expression: { members: { ...pure('as mapWith inlineParams getSQL', 'this') } },
+      Expression: { members: { ...pure('as inlineParams getSQL', 'this'), mapWith: { call: expression } } },
       Relating: { members: {}, others: { returns: 'fresh', keeps: [-1] } },
       Building: { members: {}, others: { returns: 'this', mutates: ['this'], keeps: [-1] } },
       Enum: { members: constants('enumValues enumName'), call: { returns: 'drizzle-orm.Building', keeps: [-1] } },
@@ -97,7 +97,9 @@ export const drizzleModels: readonly PackageModel[] = [
             call: { returns: 'drizzle-orm.Query', keeps: [-1] },
           }),
           ...promising('execute $count', { does }),
-          transaction: { call: { ruptures: [post(0, ['unknown'])], promise: true, returns: 'unknown', does } },
+          transaction: {
+            call: { ruptures: [post(0, ['unknown'])], promise: true, returns: 'result 0 | unknown', does },
+          },
           query: { is: 'drizzle-orm.Questions' },
           ...values('$with with $client batch refreshMaterializedView'),
         },

@@ -2,7 +2,19 @@
  * Mappers and query builders. They may sit on an SQLite database in memory, of which there is one: then a client is its owner's
  * only. Where no such database is installed they have a server, and a pool that opens when it is first used.
  */
-import { chained, each, listed, type Members, post, promising, pure, sync, values, withDefault } from '../build.js';
+import {
+  chained,
+  constants,
+  each,
+  listed,
+  type Members,
+  post,
+  promising,
+  pure,
+  sync,
+  values,
+  withDefault,
+} from '../build.js';
 import type { Call, PackageModel } from '../types.js';
 
 const does = ['network'] as const;
@@ -34,8 +46,8 @@ const MODEL: Members = {
   ...promising('findOne findByPk', { does, returns: 'sequelize.Instance' }),
   // Their errors name the instance that was refused.
   ...promising('create upsert', { does, returns: 'sequelize.Instance', failsLive }),
-  ...promising('findOrCreate bulkCreate', { does, returns: 'unknown', failsLive }),
-  ...promising('findAndCountAll', { does, returns: 'unknown' }),
+  ...promising('findOrCreate bulkCreate', { does, returns: 'unknown | list of sequelize.Instance', failsLive }),
+  ...promising('findAndCountAll', { does, returns: 'unknown | sequelize.Page' }),
   ...promising('update', { does, failsLive }),
   ...promising('count max min sum destroy restore increment decrement truncate aggregate sync drop describe', { does }),
   build: { call: { returns: 'sequelize.Instance', keeps: [0] } },
@@ -109,6 +121,8 @@ export const sequelize = {
       members: { ...MODEL, ...chained('init') },
     },
     Models: { members: {}, othersAre: 'sequelize.Model' },
+    /** Whose methods the language calls in `rows`, it calls of each. */
+    Page: { members: { ...constants('count'), rows: { is: 'sequelize.Instance' } } },
     Instance: {
       members: {
         ...promising('save update destroy reload restore increment decrement validate', {

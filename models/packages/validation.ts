@@ -285,8 +285,9 @@ export const zodExpressMiddleware = {
 } satisfies PackageModel;
 
 /** Its own class of what is decorated, and what it is called with is noted at start-up, for the checks. */
-const DECORATOR: TypeModel = { members: {}, call: { returns: 'fresh', data: true } };
-const decorators = (names: string, type: string): Members => each(names, { call: { returns: type, keeps: [-1] } });
+const DECORATOR: TypeModel = { members: {}, call: { returns: 'fresh', data: true, mutates: ['this'] } };
+const decorators = (names: string, type: string): Members =>
+  each(names, { call: { returns: type, mutates: ['this'], keeps: [-1] } });
 
 export const classValidator = {
   name: 'class-validator',
@@ -323,7 +324,7 @@ export const classValidator = {
   },
   types: {
     Decorator: DECORATOR,
-    Failure: { members: constants('property constraints contexts children') },
+    Failure: { members: constants('property constraints') },
   },
 } satisfies PackageModel;
 
@@ -332,7 +333,7 @@ export const classTransformer = {
   module: {
     members: {
       ...decorators('Exclude Expose Transform Type', 'class-transformer.Decorator'),
-      ...pure('plainToInstance plainToClass', 'formed 1'),
+      ...pure('plainToInstance plainToClass', 'instance 0 | formed 1'),
       ...pure('instanceToPlain classToPlain', 'formed 0'),
       ...pure('serialize'),
     },
