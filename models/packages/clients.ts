@@ -77,23 +77,6 @@ export const got = {
   },
 } satisfies PackageModel;
 
-/** Connections come and go in a dispatcher of each loop's own; who sets another one for all sets up the package. */
-export const undici = {
-  name: 'undici',
-  module: {
-    members: {
-      fetch: { call: { promise: true, returns: 'Response', does } },
-      // The answer has what it was asked with (`opaque`), and its dispatcher may be anybody's.
-      ...promising('request', { returns: 'argument 1 | undici.Answer', does }),
-      ...calls('setGlobalDispatcher setGlobalOrigin', { mutates: ['this'], keeps: [-1], stateful: true }),
-    },
-  },
-  types: {
-    Answer: { members: { ...values('statusCode headers trailers opaque context'), body: { is: 'undici.Body' } } },
-    Body: { extends: 'stream.Readable', members: promising('json text arrayBuffer blob bytes formData dump') },
-  },
-} satisfies PackageModel;
-
 export const superagent = {
   name: 'superagent',
   module: {

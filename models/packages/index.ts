@@ -15,7 +15,6 @@ import {
   nodemailer,
   request,
   superagent,
-  undici,
 } from './clients.js';
 import { compilerModels } from './compilers.js';
 import { connect, router } from './connect.js';
@@ -55,7 +54,7 @@ import { ioredis, redis } from './redis.js';
 import { renderingModels } from './rendering.js';
 import { searchModels } from './search.js';
 import { securityModels } from './security.js';
-import { anthropic, awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
+import { awsDynamo, awsPresigner, awsS3, awsSes, awsSns, awsSqs, openai, stripe } from './services.js';
 import { settingModels } from './settings.js';
 import { eventemitter3, gifsockets, socketIo, ws } from './sockets.js';
 import { mysql, mysql2, mysql2Promise, pg } from './sql.js';
@@ -68,7 +67,6 @@ import {
   ajvPlugins,
   celebrate,
   classTransformer,
-  classValidator,
   expressJoiValidation,
   expressValidator,
   joi,
@@ -95,13 +93,11 @@ export const packageModels: readonly PackageModel[] = [
   nodeFetch,
   crossFetch,
   got,
-  undici,
   superagent,
   request,
   nodemailer,
   stripe,
   openai,
-  anthropic,
   awsS3,
   awsDynamo,
   awsSes,
@@ -200,7 +196,6 @@ export const packageModels: readonly PackageModel[] = [
   validator,
   celebrate,
   classTransformer,
-  classValidator,
   expressJoiValidation,
   expressValidator,
   zodExpressMiddleware,

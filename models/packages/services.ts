@@ -70,26 +70,6 @@ export const openai = {
   types: { Client: OPENAI },
 } satisfies PackageModel;
 
-// ------------------------------------------------------------------------------------------------------------- anthropic
-
-const ANTHROPIC: TypeModel = {
-  identity: true,
-  members: {
-    messages: resource('create countTokens parse'),
-    models: resource('retrieve'),
-    completions: resource('create'),
-  },
-};
-
-export const anthropic = {
-  name: '@anthropic-ai/sdk',
-  module: {
-    construct: client('@anthropic-ai/sdk.Client'),
-    members: each('default Anthropic', { construct: client('@anthropic-ai/sdk.Client') }),
-  },
-  types: { Client: ANTHROPIC },
-} satisfies PackageModel;
-
 // ------------------------------------------------------------------------------------------------------------------- aws
 
 /** A client sends commands; to send one adds steps to its own list of them. */

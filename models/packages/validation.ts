@@ -284,55 +284,15 @@ export const zodExpressMiddleware = {
   },
 } satisfies PackageModel;
 
-/** Its own class of what is decorated, and what it is called with is noted at start-up, for the checks. */
+/** Notes at start-up, for the class, what is decorated. */
 const DECORATOR: TypeModel = { members: {}, call: { returns: 'fresh', data: true, mutates: ['this'] } };
-const decorators = (names: string, type: string): Members =>
-  each(names, { call: { returns: type, mutates: ['this'], keeps: [-1] } });
 
-export const classValidator = {
-  name: 'class-validator',
-  module: {
-    members: {
-      ...decorators(
-        `Allow IsDefined IsOptional Validate ValidateBy ValidateIf ValidateNested ValidatePromise IsLatLong IsLatitude
-    IsLongitude Equals NotEquals IsEmpty IsNotEmpty IsIn IsNotIn IsDivisibleBy IsPositive IsNegative Max Min MinDate
-    MaxDate Contains NotContains IsAlpha IsAlphanumeric IsDecimal IsAscii IsBase64 IsByteLength IsCreditCard
-    IsCurrency IsEmail IsFQDN IsFullWidth IsHalfWidth IsVariableWidth IsHexColor IsHexadecimal IsMACAddress IsIP
-    IsPort IsISBN IsISIN IsISO8601 IsJSON IsJWT IsLowercase IsMobilePhone IsISO31661Alpha2 IsISO31661Alpha3 IsMongoId
-    IsMultibyte IsSurrogatePair IsUrl IsUUID IsFirebasePushId IsUppercase Length MaxLength MinLength Matches
-    IsPhoneNumber IsMilitaryTime IsHash IsISSN IsDateString IsBooleanString IsNumberString IsBase32 IsBIC
-    IsBtcAddress IsDataURI IsEAN IsEthereumAddress IsHSL IsIBAN IsIdentityCard IsISRC IsLocale IsMagnetURI IsMimeType
-    IsOctal IsPassportNumber IsPostalCode IsRFC3339 IsRgbColor IsSemVer IsStrongPassword IsTimeZone IsBoolean IsDate
-    IsNumber IsEnum IsInt IsString IsArray IsObject ArrayContains ArrayNotContains ArrayNotEmpty ArrayMinSize
-    ArrayMaxSize ArrayUnique IsNotEmptyObject IsInstance ValidatorConstraint`,
-        'class-validator.Decorator',
-      ),
-      // What is not listed in the class may be taken out of what is checked.
-      ...promising('validate validateOrReject', {
-        returns: 'list of class-validator.Failure',
-        mutates: [0],
-        keeps: [0],
-      }),
-      ...each('validateSync', { call: { returns: 'list of class-validator.Failure', mutates: [0], keeps: [0] } }),
-      ...pure(`isDefined isUUID isMongoId isInt isNumber isString isArray isBoolean isEmpty isNotEmpty isDateString isIn isEnum isObject
-    isNumberString isPhoneNumber length minLength maxLength min max matches equals isValidationOptions`),
-      // They put their defaults into the options.
-      ...calls('isEmail isURL', { mutates: [1] }),
-      ...configures('useContainer registerSchema'),
-      registerDecorator: { call: { returns: 'fresh', mutates: ['this'], keeps: [-1], stateful: true } },
-    },
-  },
-  types: {
-    Decorator: DECORATOR,
-    Failure: { members: constants('property constraints') },
-  },
-} satisfies PackageModel;
-
+/** `Transform` and `Type` are not listed: what the functions that they are given give comes out of what is made, or makes it. */
 export const classTransformer = {
   name: 'class-transformer',
   module: {
     members: {
-      ...decorators('Exclude Expose Transform Type', 'class-transformer.Decorator'),
+      ...each('Exclude Expose', { call: { returns: 'class-transformer.Decorator', mutates: ['this'], keeps: [-1] } }),
       ...pure('plainToInstance plainToClass', 'instance 0 | formed 1'),
       ...pure('instanceToPlain classToPlain', 'formed 0'),
       ...pure('serialize'),
