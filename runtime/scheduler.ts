@@ -11,7 +11,8 @@
  *                                                        └─ costs less ──> cheap, and left alone for a while
  *
  * The way is as long as the message: a megabyte that was parsed at home costs more to send than most handlers do with it. So
- * what sending takes is measured, and what is not worth that comes home at once, by trial or not.
+ * what sending takes is measured, and what is not worth that comes home at once, by trial or not. That is remembered: no trial
+ * is begun that could not win as much.
  *
  * Where all loops take connections none has more time than another, and a message is worth it only for what would hold up the
  * loop that it came to. Of what is shorter a few go away nevertheless, as it is seen only there what it costs in all.
@@ -56,6 +57,8 @@ export interface Movable {
   sendMs: number;
   sends: number;
   dear: number;
+  /** What the way of such messages was found to take when that brought it home; held for less as time goes by. */
+  wayMs: number;
   /** It stays at home until this time. */
   quietUntil: number;
   quietMs: number;
@@ -66,7 +69,7 @@ const LONGEST_QUIET_MS = 300_000;
 
 export function makeMovable(id: string): Movable {
   const none = { cost: 0, runs: 0, spentMs: 0, long: 0, heavy: 0, watched: 0, costAway: 0, quietUntil: 0, even: 0 };
-  const sending = { worthMs: 0, sendMs: 0, sends: 0, dear: 0 };
+  const sending = { worthMs: 0, sendMs: 0, sends: 0, dear: 0, wayMs: 0 };
   const trying = { trialMs: 0, trialRuns: 0, tried: 0, triedAt: 0 };
   return { id, mode: 'cheap', ...none, ...sending, ...trying, quietMs: QUIET_MS };
 }
@@ -152,8 +155,7 @@ export class Scheduler {
     if (movable.mode === 'trial') return this.#mayTry(movable);
     if (movable.mode === 'away') return !this.#isEven(isHeavy(movable)) || movable.even++ % SAMPLE === 0;
     if (!this.#hasUnseenWork() || this.#now() < movable.quietUntil) return false;
-    this.#begin(movable, 'trial', this.#unseenMs);
-    return true;
+    return this.#begin(movable, 'trial', this.#unseenMs);
   }
 
   #mayTry(movable: Movable): boolean {
@@ -178,13 +180,20 @@ export class Scheduler {
     );
   }
 
-  #begin(movable: Movable, mode: 'trial' | 'away', worthMs: number): void {
+  /** Unless its messages were found to cost more. They may be smaller by now, so some day it is begun all the same. */
+  #begin(movable: Movable, mode: 'trial' | 'away', worthMs: number): boolean {
+    if (movable.wayMs > worthMs) {
+      movable.wayMs /= 2;
+      this.#waits(movable);
+      return false;
+    }
     movable.mode = mode;
     movable.worthMs = worthMs;
     movable.tried = 0;
     movable.sendMs = 0;
     movable.sends = 0;
     movable.dear = 0;
+    return true;
   }
 
   /**
@@ -231,7 +240,9 @@ export class Scheduler {
     // By the clock alone it may have been a time in which others had the processor.
     if (isDear && !this.#isCertain(clockMs, computedMs)) return;
     movable.sendMs += (ms - movable.sendMs) * (movable.sends < 8 ? 1 / movable.sends : 0.125);
-    if (this.#isAwayByChoice(movable) && isDear && movable.dear >= DEAR) this.#stays(movable);
+    if (!this.#isAwayByChoice(movable) || !isDear || movable.dear < DEAR) return;
+    movable.wayMs = movable.sendMs * WAY_PER_SEND;
+    this.#stays(movable);
   }
 
   /** It was this loop that computed for so long, not other processes, nor other threads of this one while the loop had to wait. */
@@ -267,7 +278,6 @@ export class Scheduler {
     } else this.#stays(movable);
   }
 
-  /** For a while, and for twice as long each time. */
   #stays(movable: Movable): void {
     movable.mode = 'cheap';
     movable.cost = 0;
@@ -278,6 +288,11 @@ export class Scheduler {
     movable.costAway = 0;
     movable.trialMs = 0;
     movable.trialRuns = 0;
+    this.#waits(movable);
+  }
+
+  /** For a while, and for twice as long each time. */
+  #waits(movable: Movable): void {
     movable.quietUntil = this.#now() + movable.quietMs;
     movable.quietMs = Math.min(movable.quietMs * 2, LONGEST_QUIET_MS);
   }
