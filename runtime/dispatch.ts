@@ -135,6 +135,11 @@ export class Dispatcher {
     return this.#runs.size === 0 && this.#waiting.size === 0 && this.#suspects.length === 0;
   }
 
+  /** Work that is elsewhere, or waits for that. */
+  get underWay(): number {
+    return this.#runs.size + this.#waiting.size + this.#suspects.length;
+  }
+
   /** Work that waits for room. */
   get waiting(): number {
     return this.#waiting.size;

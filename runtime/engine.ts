@@ -16,7 +16,7 @@ import { Dispatcher } from './dispatch.js';
 import { readLink } from './evaluate.js';
 import fastPath from './fast-path/born-as-express.cjs';
 import type { Recorder } from './firewall/startup-record.cjs';
-import { HomeShare } from './home-share.js';
+import { HomeShare, type Sides } from './home-share.js';
 import { findLift } from './link/lift.js';
 import type { LinkedSlot } from './link/link-home.js';
 import { type LinkedReplica, Linker, type Manifests } from './link/linker.js';
@@ -35,6 +35,7 @@ import { ofThisLoop, Scheduler } from './scheduler.js';
 import { drainOnSignals } from './shutdown.js';
 import { Stubs } from './stubs.js';
 import type { RunOptions, SwitchableLoop } from './types.js';
+import { UnderWay } from './under-way.js';
 import { warnHere } from './warnings.js';
 import watch from './watch-loads.cjs';
 import { weigh } from './weigh.js';
@@ -114,8 +115,7 @@ class Engine {
     const capacity = new Capacity((what, why) => this.#decided(what, why));
     const clock = ofThisLoop();
     const isEager = options.placement === 'eager';
-    if (!isEager && options.threads === 'auto')
-      this.#share = new HomeShare((what, why) => this.#decided(what, why), clock.requests);
+    if (!isEager && options.threads === 'auto') this.#share = this.#makeShare(clock.requests);
     const mostFor = (ms: number): number =>
       Math.min(capacity.mostFor(ms), this.#share?.mostFor(ms) ?? Number.POSITIVE_INFINITY);
     const isEven = (isHeavy: boolean): boolean =>
@@ -160,6 +160,17 @@ class Engine {
       isIdle: () => this.#dispatcher.isIdle,
       beforeEnd: () => report?.write(),
     });
+  }
+
+  #makeShare(requests: () => number): HomeShare {
+    const all = new UnderWay(() => share.isTaking);
+    const underWay = (): Sides => {
+      const away = this.#dispatcher.underWay;
+      // Whoever asks has a request that is nowhere yet.
+      return { here: Math.max(0, all.count - 1 - away), away };
+    };
+    const share = new HomeShare((what, why) => this.#decided(what, why), requests, underWay);
+    return share;
   }
 
   addServer(server: Server, early: readonly object[]): void {
@@ -343,6 +354,12 @@ class Engine {
     });
   }
 
+  /** As far as home does the rest by itself. */
+  #enoughBesides(): number {
+    const enough = this.#share?.enough ?? Number.POSITIVE_INFINITY;
+    return enough < Number.POSITIVE_INFINITY && this.#stubs.hasHeavy() ? Number.POSITIVE_INFINITY : enough;
+  }
+
   /** Beside home. Whoever says how many threads there are to be wants all of them. */
   #mostTakers(): number {
     const { threads } = this.#context.options;
@@ -363,7 +380,7 @@ class Engine {
       },
       log: this.#log,
       threads,
-      most: () => Math.min(threads, this.#accept?.enough ?? threads),
+      most: () => Math.min(threads, this.#accept?.enough ?? threads, this.#enoughBesides()),
       relieves: () => this.#accept?.pays ?? false,
       maxBlockMs: options.maxBlockMs,
       allAtOnce: options.placement === 'eager' || options.accept === 'every',

@@ -1,5 +1,5 @@
 /**
- * Reads: how busy home and its replicas are, and what is asked of home beside work that may leave.
+ * Reads: how busy home and its replicas are, what each has under way, and what is asked of home beside work that may leave.
  * Gives: which runs of work that may leave home takes itself. What it takes costs no message; but who is asked for something else waits
  *        meanwhile. So it takes some only where replicas have no time left, and next to nobody asks it for anything else, and leaves a
  *        core to itself.
@@ -14,10 +14,13 @@
 import cores from './cores.cjs';
 import { HEAVY_MS } from './scheduler.js';
 
+/** Of all that is under way. */
 const STEP = 0.05;
 const MOST = 0.8;
 /** One look may fall on a burst. */
 const LOOKS = 3;
+/** For so many looks home may still have to do with what had come before it could send any away. */
+const PATIENCE = 10;
 /** Where replicas are busy for less of their time home is too busy to send them more. */
 const FULL = 0.9;
 /** They could do all, where home has time as well: else they wait for it. */
@@ -29,16 +32,23 @@ const IDLES = 0.4;
 /** Of its requests so many may be for something else. */
 const OTHERS = 0.02;
 
+/** How many runs have been begun on either side, or wait for it. */
+export interface Sides {
+  readonly here: number;
+  readonly away: number;
+}
+
 export class HomeShare {
   readonly #decided: (what: string, why: string) => void;
   readonly #requests: () => number;
+  readonly #underWay: () => Sides;
   readonly #count: number;
   #share = 0;
   /** With which the last burst ended; 0 where it ended as home was asked for something else. */
   #found = 0;
-  /** Parts of runs that are home's by now. */
-  #due = 0;
   #full = 0;
+  /** Looks in a row at which all asked for such work, and home did not take any yet. */
+  #spared = 0;
   /** At the last look. */
   #before = 0;
   /** Requests since then with such work in them, and the last one of these. */
@@ -49,10 +59,12 @@ export class HomeShare {
   constructor(
     decided: (what: string, why: string) => void,
     requests: () => number,
+    underWay: () => Sides,
     count: number = Math.max(1, cores.cores() - 1),
   ) {
     this.#decided = decided;
     this.#requests = requests;
+    this.#underWay = underWay;
     this.#count = count;
   }
 
@@ -62,10 +74,18 @@ export class HomeShare {
     if (request !== this.#last) this.#asked++;
     this.#last = request;
     if (this.#share === 0 || isHeavy) return false;
-    this.#due += this.#share;
-    if (this.#due < 1) return false;
-    this.#due -= 1;
-    return true;
+    // By what waits on either side, not by turns: else the faster of the two would run dry now and then while work waits for the other.
+    const { here, away } = this.#underWay();
+    return (here + 1) * (1 - this.#share) <= (away + 1) * this.#share;
+  }
+
+  /** So many replicas are of use where nothing computes for long: home does what another one would, or soon will, as far as anybody can tell. */
+  get enough(): number {
+    return this.#share > 0 || (this.#spared > 0 && this.#spared < PATIENCE) ? this.#count : Number.POSITIVE_INFINITY;
+  }
+
+  get isTaking(): boolean {
+    return this.#share > 0;
   }
 
   /** On how many replicas work that computes for so long is of use beside that. */
@@ -89,6 +109,7 @@ export class HomeShare {
   #next(home: number, busy: number, isAlone: boolean | null): number {
     const isWanted = isAlone === true && busy >= FULL && home < (this.#share === 0 ? IDLES : HAS_TIME);
     this.#full = isWanted ? this.#full + 1 : 0;
+    this.#spared = isAlone === true && this.#share === 0 ? this.#spared + 1 : 0;
     if (isAlone === false) {
       if (this.#share > 0) this.#found = 0;
       return 0;

@@ -138,7 +138,7 @@ export class Scheduler {
   /** For each request, or run where there are more of these, at the last look. */
   #unseenMs = 0;
 
-  /** `isEven`: asked for each run that would leave; home has as much time for it as any other loop. */
+  /** `isEven`: told of each run that would leave; home has as much time for it as any other loop. */
   constructor(mode: 'auto' | 'eager', isEven: (isHeavy: boolean) => boolean, clock: Clock = ofThisLoop()) {
     this.#mode = mode;
     this.#isEven = isEven;
@@ -152,7 +152,12 @@ export class Scheduler {
 
   goesAway(movable: Movable): boolean {
     if (this.#mode === 'eager') return true;
-    if (movable.mode === 'trial') return this.#mayTry(movable);
+    if (movable.mode === 'trial') {
+      const isTried = this.#mayTry(movable);
+      // Nobody knows yet what it costs, so it goes, whoever has time for it.
+      if (isTried) this.#isEven(true);
+      return isTried;
+    }
     if (movable.mode === 'away') return !this.#isEven(isHeavy(movable)) || movable.even++ % SAMPLE === 0;
     if (!this.#hasUnseenWork() || this.#now() < movable.quietUntil) return false;
     return this.#begin(movable, 'trial', this.#unseenMs);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { HomeShare } from '../runtime/home-share.js';
+import { HomeShare, type Sides } from '../runtime/home-share.js';
 
 interface Second {
   /** How busy they are. */
@@ -19,19 +19,23 @@ function besides(count: number): {
 } {
   const decided: string[] = [];
   let requests = 0;
+  let sides: Sides = { here: 0, away: 0 };
   const share = new HomeShare(
     (what) => void decided.push(what),
     () => requests,
+    () => sides,
     count,
   );
+  /** All that is asked for in a tenth of a second is under way until the end of it. */
   const pass = (looks: number, { home, replicas, asked = 40, others = 0 }: Second): number => {
     let taken = 0;
     for (let look = 0; look < looks; look++) {
       taken = 0;
       for (let at = 0; at < asked; at++) {
         requests++;
+        sides = { here: taken, away: at - taken };
         // A router asks before it calls a handler, and what is called asks again.
-        if (share.takes(false) || share.takes(false)) taken++;
+        if (share.takes(false) && share.takes(false)) taken++;
       }
       requests += others;
       share.look(home, replicas);
@@ -117,4 +121,42 @@ test('home that is busy with something that no request has asked for begins with
     share.look(0.1, FULL);
   }
   t.deepEqual(decided, []);
+});
+
+test('while home may take its part no replica is started for that, but not for ever', (t) => {
+  const { share, pass } = besides(1);
+  t.is(share.enough, Number.POSITIVE_INFINITY, 'nothing was asked yet');
+  pass(2, { home: 0.3, replicas: FULL });
+  t.is(share.enough, 1);
+  pass(1, { home: 0.3, replicas: FULL });
+  t.true(share.isTaking);
+  t.is(share.enough, 1);
+  const busy = besides(1);
+  busy.pass(5, { home: 0.9, replicas: FULL });
+  t.is(busy.share.enough, 1, 'it may still have to do with what came before');
+  busy.pass(10, { home: 0.9, replicas: FULL });
+  t.is(busy.share.enough, Number.POSITIVE_INFINITY, 'it has no time');
+  const others = besides(1);
+  others.pass(2, { home: 0.3, replicas: FULL, others: 5 });
+  t.is(others.share.enough, Number.POSITIVE_INFINITY, 'it has others to answer');
+});
+
+test('neither side runs dry while work waits for the other', (t) => {
+  const decided: string[] = [];
+  let sides: Sides = { here: 0, away: 20 };
+  let requests = 0;
+  const share = new HomeShare(
+    (what) => void decided.push(what),
+    () => requests,
+    () => sides,
+    1,
+  );
+  for (let look = 0; look < 10; look++) {
+    requests++;
+    share.takes(false);
+    share.look(0.3, FULL);
+  }
+  t.true(share.takes(false));
+  sides = { here: 20, away: 0 };
+  t.false(share.takes(false));
 });
