@@ -166,6 +166,10 @@ function replaceTexts(emitted: ReadonlyMap<string, Emitted>): void {
   if (hasSyncHooks(Module)) {
     const texts = new Map([...emitted].map(([file, each]) => [url.pathToFileURL(file).href, each.text]));
     const read: Load = (name, context, next) => {
+      if (name.startsWith('node:')) {
+        beforeBuiltins.get(name)?.();
+        return next(name, context);
+      }
       isReading = true;
       try {
         return load(texts, name, next(name, context));
@@ -226,6 +230,15 @@ function load(texts: ReadonlyMap<string, string>, name: string, loaded: Loaded):
   if (loaded.source == null || !name.startsWith('file:')) return loaded;
   const source = texts.get(name) ?? (/[?#%]/.test(name) ? texts.get(plainName(name)) : undefined);
   return source === undefined ? loaded : { ...loaded, source };
+}
+
+const beforeBuiltins = new Map<string, () => void>();
+
+/** `tell` is called before anybody gets this module of Node's by its name, whoever asks; false where that cannot be known. */
+function beforeBuiltin(emitted: ReadonlyMap<string, Emitted>, name: `node:${string}`, tell: () => void): boolean {
+  if (emitted.size === 0 || !hasSyncHooks(Module)) return false;
+  beforeBuiltins.set(name, tell);
+  return true;
 }
 
 /** There are several ways to write a path as a URL. */
@@ -430,4 +443,15 @@ function readBottomFrames(): string[] {
   return lines.slice(lines.findLastIndex((line) => line.includes('[as runMain]')) + 1);
 }
 
-export = { start, launch, replaceTexts, readsModule, withMap, mapFrom, checkOriginals, forgetFiles, findMain };
+export = {
+  start,
+  launch,
+  replaceTexts,
+  readsModule,
+  beforeBuiltin,
+  withMap,
+  mapFrom,
+  checkOriginals,
+  forgetFiles,
+  findMain,
+};

@@ -44,7 +44,7 @@ function run(words: readonly string[], own: OwnPlaces): Problem | null {
   // Before the recorder looks at it: replicas are to have the same.
   process.argv.splice(1, process.argv.length - 1, entry, ...read.args);
   standBy(emitted);
-  spread(prepared, read.options);
+  spread(prepared, read.options, emitted);
   home.launch({ emitted, ownFiles: ownFiles(own.starter) });
   return null;
 }
@@ -116,7 +116,7 @@ function entryOf(prepared: Prepared | null): string {
 
 // --- once it serves -----------------------------------------------------------------------------------------------
 
-function spread(given: Prepared | null, runOptions: RunOptions): void {
+function spread(given: Prepared | null, runOptions: RunOptions, emitted: Prepared['emitted']): void {
   if (runOptions.record !== null) recordTo(runOptions.record);
   if (runOptions.placement === 'loopback') loopBack(runOptions);
   const aside = whyAside(given, runOptions);
@@ -133,7 +133,8 @@ function spread(given: Prepared | null, runOptions: RunOptions): void {
   const loop = homeLoop.makeLoop();
   homeLoop.setLoop(loop);
   const recording: typeof import('./firewall/recorder.cjs') = require('./firewall/recorder.cjs');
-  const recorder = prepared === null ? null : recording.record({ readsModule: home.readsModule });
+  const beforeBuiltin = (name: `node:${string}`, tell: () => void): boolean => home.beforeBuiltin(emitted, name, tell);
+  const recorder = prepared === null ? null : recording.record({ readsModule: home.readsModule, beforeBuiltin });
   const env = { ...process.env };
   const late = runOptions.report === null ? null : reportWithoutServer(runOptions.report, aside);
   // Where the compiler failed there are no modules, and nothing is known.
@@ -211,7 +212,7 @@ function register(own: OwnPlaces): Problem | null {
   const emitted = textsOf(prepared, read);
   standBy(emitted);
   if (emitted.size > 0) home.replaceTexts(emitted);
-  if (file !== null) spread(prepared, read);
+  if (file !== null) spread(prepared, read, emitted);
   // Tests are started by a program that is no app, and have their apps in them.
   else if (read.placement === 'loopback') loopBack(read);
   home.forgetFiles(ownFiles(own.starter));

@@ -64,6 +64,20 @@ class Patches {
     this.#patches.push(patch);
   }
 
+  /** `tell` is called before an accessor of Node's is read for the first time; it is then as it was. */
+  beforeRead(holder: object, key: string, tell: () => void): void {
+    const before = Object.getOwnPropertyDescriptor(holder, key);
+    const read = before?.get;
+    if (before?.configurable !== true || read === undefined) return tell();
+    const get = (): unknown => {
+      if (Object.getOwnPropertyDescriptor(holder, key)?.get === get) Object.defineProperty(holder, key, before);
+      tell();
+      return Reflect.apply(read, holder, []);
+    };
+    Object.defineProperty(holder, key, { ...before, get });
+    this.#patches.push({ holder, key, before, put: get });
+  }
+
   #proxyOf(original: Fn, make: (original: Fn) => Handler): Fn {
     let known = this.#proxies.get(original);
     if (known === undefined) {

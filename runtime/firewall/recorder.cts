@@ -6,6 +6,7 @@
  * kept under its callee and place of call, so that calls which home makes in between, asynchronously, shift nothing.
  */
 import events = require('node:events');
+import fs = require('node:fs');
 import net = require('node:net');
 import process = require('node:process');
 import callSites = require('./call-site.cjs');
@@ -29,6 +30,8 @@ const MODULES = Object.keys(table.TABLE).filter(
   (module) => !LEFT_OUT.includes(module) && RECORDED.some((kind) => kind in (table.TABLE[module] ?? {})),
 );
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Loading it takes longer than wrapping all the others, and most programs never ask for it. */
+const LATE = 'fs/promises';
 /** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
 const MAX_CALLS = 100_000;
 /** Of chance and clock: what comes after that is real in replicas too. */
@@ -47,6 +50,8 @@ interface RecordOptions {
   readonly quickCalls?: number;
   /** Node's loader is known to read a module now; where it is not known the stack tells, which takes longer. */
   readonly readsModule?: () => boolean;
+  /** Has itself told before the app gets a module of Node's; false where that cannot be known. */
+  readonly beforeBuiltin?: (name: `node:${string}`, tell: () => void) => boolean;
 }
 
 function record(options: RecordOptions = {}): Recorder {
@@ -72,7 +77,8 @@ function record(options: RecordOptions = {}): Recorder {
 
   const { now } = clockDate.replaceDate(clock);
   clock.time = () => recordedTime(now);
-  for (const module of MODULES) recordModule(module);
+  for (const module of MODULES) if (module !== LATE) recordModule(module);
+  if (!recordsLate()) recordModule(LATE);
   recordListens();
   const contexts = new contextsOf.Contexts();
   contexts.watch(patches);
@@ -114,6 +120,26 @@ function record(options: RecordOptions = {}): Recorder {
         patches.wrap(place.holder, place.key, () => handlerFor(callee, kind));
       }
     }
+  }
+
+  /** When the app asks for it: by its name, as a property of `fs`, or where Node hands out all of its modules. */
+  function recordsLate(): boolean {
+    let isRecorded = false;
+    const begin = (): void => {
+      if (stopped || isRecorded) return;
+      isRecorded = true;
+      recordModule(LATE);
+      patches.publish();
+    };
+    if (options.beforeBuiltin?.(`node:${LATE}`, begin) !== true) return false;
+    patches.beforeRead(fs, 'promises', begin);
+    patches.wrap(process, 'getBuiltinModule', () => ({
+      apply: (target, self, args): unknown => {
+        if (args[0] === LATE || args[0] === `node:${LATE}`) begin();
+        return callSites.callHidden(target, self, args);
+      },
+    }));
+    return true;
   }
 
   function handlerFor(callee: string, kind: string): ProxyHandler<Fn> {
