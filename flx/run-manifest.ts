@@ -13,6 +13,11 @@ export interface StartManifest {
   readonly modules: readonly StartModule[];
 }
 
+/** What start.json has: reading a file for each module would take longer than all else that is read. */
+export interface StartFile extends StartManifest {
+  readonly modules: readonly (StartModule & { readonly text: string | null })[];
+}
+
 export interface StartModule {
   readonly id: ModuleId;
   /** Absolute: the file as it was read. */
@@ -20,7 +25,7 @@ export interface StartModule {
   /** sha256 of its text, without byte order mark. */
   readonly hash: string;
   readonly kind: 'commonjs' | 'module';
-  /** The emitted text, seen from the manifest; null where Node takes the original as it is. */
+  /** Where the source map of its emitted text lies, seen from the manifest and without `.map`; null where Node takes the original as it is. */
   readonly file: string | null;
   /** False: the module is known by its emitted text only. */
   readonly isOnDisk: boolean;

@@ -3,9 +3,9 @@
  *
  *     <cache folder>/<key>/current           the name of the version that counts
  *                          <name>/inputs.json  what it was made from, and hashes of all that lies here
- *                                 start.json   what starts the app
+ *                                 start.json   what starts the app, with texts that have cuts
  *                                 link.json    what spreads it over loops
- *                                 modules/…    texts with cuts
+ *                                 modules/…    source maps of these texts
  *                                 used-<pid>   a process that serves with it
  *
  * The key stands for the entry, the configuration, and the versions of Fluxion and Node. A version is never changed once it is

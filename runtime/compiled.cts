@@ -9,7 +9,7 @@ import fs = require('node:fs');
 import path = require('node:path');
 import process = require('node:process');
 
-import type { StartManifest } from '../flx/run-manifest.js' with { 'resolution-mode': 'import' };
+import type { StartFile, StartManifest } from '../flx/run-manifest.js' with { 'resolution-mode': 'import' };
 import type { Emitted, LogLevel, RunOptions } from './types.js' with { 'resolution-mode': 'import' };
 
 import cache = require('./cache.cjs');
@@ -59,20 +59,21 @@ function without({ kind, file }: Source, why: string, { logLevel }: RunOptions):
 }
 
 function read({ folder, texts }: NonNullable<ReturnType<typeof cache.open>>): Prepared | null {
-  const manifest: StartManifest = JSON.parse(texts.get('start.json') ?? 'null');
-  if (manifest?.version !== 1) return null;
+  const file: StartFile | null = JSON.parse(texts.get('start.json') ?? 'null');
+  if (file?.version !== 1) return null;
   const emitted = new Map<string, Emitted>();
-  for (const { source, file, kind, isOnDisk } of manifest.modules) {
-    if (file === null) continue;
-    const text = texts.get(file) ?? '';
-    emitted.set(source, {
-      original: source,
-      kind,
-      isOnDisk,
-      text: home.mapFrom(text, path.join(folder, file), source),
-    });
-  }
-  return { folder, cwd: process.cwd(), manifest, emitted };
+  const modules = file.modules.map(({ text, ...module }) => {
+    const { source, kind, isOnDisk } = module;
+    if (module.file !== null && text !== null)
+      emitted.set(source, {
+        original: source,
+        kind,
+        isOnDisk,
+        text: home.mapFrom(text, path.join(folder, module.file), source),
+      });
+    return module;
+  });
+  return { folder, cwd: process.cwd(), manifest: { ...file, modules }, emitted };
 }
 
 /** Packages that are installed have files of any age: the number alone, or the time alone, would not tell. */

@@ -4,24 +4,35 @@ import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { LinkManifest, StartManifest } from '../flx/run-manifest.js';
+import type { LinkManifest, StartFile, StartManifest } from '../flx/run-manifest.js';
 import home from './home.cjs';
 import process from './node-process.cjs';
 import type { Emitted } from './types.js';
 
-export function readManifest(folder: string): StartManifest {
+export function readStart(folder: string): StartFile {
   return JSON.parse(readFileSync(path.join(folder, 'start.json'), 'utf8'));
+}
+
+/** Without the texts, of which nobody has any more use once they have been evaluated. */
+export function readManifest(folder: string): StartManifest {
+  const start = readStart(folder);
+  return { ...start, modules: start.modules.map(({ text, ...module }) => module) };
 }
 
 export function readLink(folder: string): LinkManifest {
   return JSON.parse(readFileSync(path.join(folder, 'link.json'), 'utf8'));
 }
 
-export function readEmitted(folder: string, manifest: StartManifest): ReadonlyMap<string, Emitted> {
+export function readEmitted(folder: string, manifest: StartFile): ReadonlyMap<string, Emitted> {
   const emitted = new Map<string, Emitted>();
-  for (const { source, file, kind, isOnDisk } of manifest.modules) {
-    if (file === null) continue;
-    emitted.set(source, { original: source, kind, isOnDisk, text: home.withMap(path.join(folder, file), source) });
+  for (const { source, file, text, kind, isOnDisk } of manifest.modules) {
+    if (file === null || text === null) continue;
+    emitted.set(source, {
+      original: source,
+      kind,
+      isOnDisk,
+      text: home.mapFrom(text, path.join(folder, file), source),
+    });
   }
   return emitted;
 }

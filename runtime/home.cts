@@ -449,7 +449,6 @@ export = {
   replaceTexts,
   readsModule,
   beforeBuiltin,
-  withMap,
   mapFrom,
   checkOriginals,
   forgetFiles,

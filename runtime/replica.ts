@@ -10,7 +10,7 @@ import { type Listener, ReplicaAccept } from './accept/replica-accept.js';
 import { Channel } from './bus.js';
 import codeCache from './code-cache.cjs';
 import { CannotTravel } from './codec.js';
-import { checkSources, evaluate, readEmitted, readLink, readManifest } from './evaluate.js';
+import { checkSources, evaluate, readEmitted, readLink, readManifest, readStart } from './evaluate.js';
 import raising from './firewall/raise.cjs';
 import type { Firewall } from './firewall/startup-record.cjs';
 import home from './home.cjs';
@@ -188,7 +188,7 @@ function readManifests({ folder, lift }: ReplicaSetup): Manifests {
 const RANDOM = /^(crypto|webcrypto|Sign)\b|random|generateKeys$/i;
 
 async function startUp({ folder }: ReplicaSetup, loop: SwitchableLoop, firewall: Firewall): Promise<void> {
-  const manifest = firewall.outside(() => readManifest(folder));
+  const manifest = firewall.outside(() => readStart(folder));
   const emitted = firewall.outside(() => readEmitted(folder, manifest));
   firewall.outside(() => checkSources(manifest));
   homeLoop.setLoop(loop);

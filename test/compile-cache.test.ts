@@ -180,7 +180,7 @@ test('package.json has a say in what a module is', async (t) => {
   t.is(app.compiled().length, 2);
 });
 
-for (const file of ['start.json', 'link.json', 'inputs.json', 'modules/route.js']) {
+for (const file of ['start.json', 'link.json', 'inputs.json']) {
   test(`what is broken is not used: ${file}`, async (t) => {
     const app = makeApp(t);
     const breaks: readonly ((file: string) => void)[] = [

@@ -1,12 +1,12 @@
 /**
  * Reads: the whole program, and the folder that its run files will stand in.
- * Gives: the files that `fluxion run` starts from, by path: `start.json`, `link.json`, and the modules that have cuts.
+ * Gives: the files that `fluxion run` starts from, by path: `start.json`, with the texts of modules that have cuts, `link.json`, and source maps.
  */
 import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
 import type { Lift, LiftedFunction } from '../live-facts.js';
 import type { Cut, Fluxion, FluxionId, FluxionProgram, LinkFacts, ModuleId } from '../program.js';
-import type { LinkFluxion, LinkManifest, StartManifest, StartModule } from '../run-manifest.js';
+import type { LinkFluxion, LinkManifest, StartFile } from '../run-manifest.js';
 import { sentVariables } from './check-cuts.js';
 import { findHolding } from './check-next.js';
 import { emitHomeModule, type HomeModule } from './home-module.js';
@@ -21,7 +21,7 @@ export interface Given {
 /** `folder`: absolute, without symbolic links in it. */
 export function emitRunFiles(program: FluxionProgram, folder: string, given?: Given): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
-  const modules: StartModule[] = [];
+  const modules: StartFile['modules'][number][] = [];
   const inserts: Record<ModuleId, HomeModule['inserts']> = {};
   const emitted = emitModules(program, folder);
   const made = new Set([...emitted.values()].flatMap(({ cuts }) => cuts));
@@ -35,10 +35,9 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     const file = home === undefined && given === undefined ? null : `modules/${id}`;
     const isOnDisk = given?.isOnDisk(source) ?? true;
     const hash = hashOf(text);
-    modules.push({ id, source, hash, kind, file, isOnDisk });
-    if (home === undefined && file !== null) files.set(file, text);
+    modules.push({ id, source, hash, kind, file, isOnDisk, text: file === null ? null : (home?.text ?? text) });
     if (home === undefined) continue;
-    files.set(`modules/${id}`, home.text).set(`modules/${id}.map`, home.map);
+    files.set(`modules/${id}.map`, home.map);
     inserts[id] = home.inserts;
   }
   for (const { id, file: source, text, kind } of program.packages)
@@ -49,6 +48,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
       kind,
       file: null,
       isOnDisk: true,
+      text: null,
     });
   const promised = findPromised(program);
   const connectsOf = findConnects(program, movable);
@@ -82,7 +82,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     touches: listTouches(program.sources),
     texts,
   };
-  const start: StartManifest = { version: 1, entry: program.entry, movable: isMovable, modules };
+  const start: StartFile = { version: 1, entry: program.entry, movable: isMovable, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
 }
 
