@@ -8,7 +8,7 @@ import type { ProcessFacts, StreamFacts } from './startup-record.cjs';
 
 const PLAIN: StreamFacts = { isTTY: false, columns: undefined, rows: undefined, colorDepth: 1 };
 
-function read(): ProcessFacts {
+function read(): Omit<ProcessFacts, 'timeOrigin'> {
   return {
     argv: [...process.argv],
     argv0: process.argv0,
@@ -25,7 +25,6 @@ function read(): ProcessFacts {
     stdout: readStream(1),
     stderr: readStream(2),
     isClusterWorker: isClusterWorker(),
-    timeOrigin: performance.timeOrigin,
   };
 }
 

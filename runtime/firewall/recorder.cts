@@ -30,8 +30,11 @@ const MODULES = Object.keys(table.TABLE).filter(
   (module) => !LEFT_OUT.includes(module) && RECORDED.some((kind) => kind in (table.TABLE[module] ?? {})),
 );
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Loading it takes longer than wrapping all the others, and most programs never ask for it. */
-const LATE = 'fs/promises';
+/** Loading these takes longer than wrapping all the others, and most programs never ask for them: by name, or as a property. */
+const LATE = [
+  { module: 'fs/promises', builtin: 'fs/promises', holder: fs, key: 'promises' },
+  { module: 'performance', builtin: 'perf_hooks', holder: globalThis, key: 'performance' },
+] as const;
 /** Reading the stack takes some microseconds: a program that waits in a loop for the clock must not wait for us. */
 const MAX_CALLS = 100_000;
 /** Of chance and clock: what comes after that is real in replicas too. */
@@ -77,8 +80,8 @@ function record(options: RecordOptions = {}): Recorder {
 
   const { now } = clockDate.replaceDate(clock);
   clock.time = () => recordedTime(now);
-  for (const module of MODULES) if (module !== LATE) recordModule(module);
-  if (!recordsLate()) recordModule(LATE);
+  const late = recordLate();
+  for (const module of MODULES) if (!late.has(module)) recordModule(module);
   recordListens();
   const contexts = new contextsOf.Contexts();
   contexts.watch(patches);
@@ -88,7 +91,7 @@ function record(options: RecordOptions = {}): Recorder {
     stop,
     contexts: contexts.made,
     take: (): StartupRecord => ({
-      facts,
+      facts: { ...facts, timeOrigin: timeOrigin() },
       calls: copyOf(calls),
       exhausted: exhausted(),
       listens: readListens(),
@@ -122,24 +125,28 @@ function record(options: RecordOptions = {}): Recorder {
     }
   }
 
-  /** When the app asks for it: by its name, as a property of `fs`, or where Node hands out all of its modules. */
-  function recordsLate(): boolean {
-    let isRecorded = false;
-    const begin = (): void => {
-      if (stopped || isRecorded) return;
-      isRecorded = true;
-      recordModule(LATE);
-      patches.publish();
-    };
-    if (options.beforeBuiltin?.(`node:${LATE}`, begin) !== true) return false;
-    patches.beforeRead(fs, 'promises', begin);
-    patches.wrap(process, 'getBuiltinModule', () => ({
-      apply: (target, self, args): unknown => {
-        if (args[0] === LATE || args[0] === `node:${LATE}`) begin();
-        return callSites.callHidden(target, self, args);
-      },
-    }));
-    return true;
+  /** When the app asks for them: by name, as a property, or where Node hands out all of its modules. Gives those of which that is known. */
+  function recordLate(): ReadonlySet<string> {
+    const begins = new Map<unknown, () => void>();
+    const late = LATE.filter(({ module, builtin, holder, key }) => {
+      const begin = once(() => {
+        if (stopped) return;
+        recordModule(module);
+        patches.publish();
+      });
+      if (options.beforeBuiltin?.(`node:${builtin}`, begin) !== true) return false;
+      patches.beforeRead(holder, key, begin);
+      begins.set(builtin, begin).set(`node:${builtin}`, begin);
+      return true;
+    });
+    if (late.length > 0)
+      patches.wrap(process, 'getBuiltinModule', () => ({
+        apply: (target, self, args): unknown => {
+          begins.get(args[0])?.();
+          return callSites.callHidden(target, self, args);
+        },
+      }));
+    return new Set(late.map(({ module }) => module));
   }
 
   function handlerFor(callee: string, kind: string): ProxyHandler<Fn> {
@@ -351,6 +358,21 @@ function record(options: RecordOptions = {}): Recorder {
 /** Its cache of real paths goes by a symbol that nobody else has: that spares a look at the stack for each module. */
 function hasLoadersKey(option: unknown): boolean {
   return typeof option === 'object' && option !== null && Object.getOwnPropertySymbols(option).length > 0;
+}
+
+/** As Node has it, whatever the app calls `performance`. */
+function timeOrigin(): number {
+  const hooks: typeof import('node:perf_hooks') = require('node:perf_hooks');
+  return hooks.performance.timeOrigin;
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
 }
 
 function copyOf(calls: ReadonlyMap<string, Outcome[]>): Map<string, Outcome[]> {
