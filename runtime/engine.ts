@@ -381,7 +381,7 @@ class Engine {
       log: this.#log,
       threads,
       most: () => Math.min(threads, this.#accept?.enough ?? threads, this.#enoughBesides()),
-      relieves: () => this.#accept?.pays ?? false,
+      relieves: () => this.#accept?.pays === true || this.#stubs.hasHeavy(),
       maxBlockMs: options.maxBlockMs,
       allAtOnce: options.placement === 'eager' || options.accept === 'every',
       waiting: () => this.#dispatcher.waiting,

@@ -54,6 +54,8 @@ export class HomeShare {
   /** Requests since then with such work in them, and the last one of these. */
   #asked = 0;
   #last = -1;
+  /** Some of it home could take. */
+  #hasShort = false;
 
   /** `requests`: that have come to home. */
   constructor(
@@ -73,6 +75,7 @@ export class HomeShare {
     const request = this.#requests();
     if (request !== this.#last) this.#asked++;
     this.#last = request;
+    if (!isHeavy) this.#hasShort = true;
     if (this.#share === 0 || isHeavy) return false;
     // By what waits on either side, not by turns: else the faster of the two would run dry now and then while work waits for the other.
     const { here, away } = this.#underWay();
@@ -107,7 +110,9 @@ export class HomeShare {
   }
 
   #next(home: number, busy: number, isAlone: boolean | null): number {
-    const isWanted = isAlone === true && busy >= FULL && home < (this.#share === 0 ? IDLES : HAS_TIME);
+    const hasShort = this.#hasShort;
+    this.#hasShort = false;
+    const isWanted = isAlone === true && hasShort && busy >= FULL && home < (this.#share === 0 ? IDLES : HAS_TIME);
     this.#full = isWanted ? this.#full + 1 : 0;
     this.#spared = isAlone === true && this.#share === 0 ? this.#spared + 1 : 0;
     if (isAlone === false) {
