@@ -133,7 +133,12 @@ function listLinkFacts(
     beside: findBeside(pipeline, passes, folds, ({ id }) => nameOf({ names }, id)),
     once: listOnce(pipeline, decisions),
     order: findOrder(pipeline, flows),
-    holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
+    holds: findHeld(
+      pipeline,
+      flows,
+      state,
+      new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf)),
+    ),
     brings: listBrought(pipeline, names, folds, speaks),
     asking: fluxions
       .filter((part) => [part, ...folds.within(part)].some(asksBehind(pipeline)))
