@@ -51,6 +51,10 @@ const MOVES: readonly Case[] = [
   ...each(MAPPER, ['async (req, res) => { res.json(await User.findAll()); }']),
   ...each(`${LATER} ${CONNECTS}`, [NOTES]),
   ...each(`${MONGO} schema.methods.label = function () { return this.name + '!'; }; ${MODEL}`, [LABEL]),
+  ...each(
+    `const tenant = process.env.TENANT; ${MONGO} schema.pre('find', function () { this.where({ tenant }); }); ${MODEL}`,
+    ['async (req, res) => { res.json(await M.find({})); }'],
+  ),
   // What a query finds are documents, which have what their schema lends them, however the app waits for it.
   ...each(`${MONGO} schema.methods.label = function () { return this.name; }; ${MODEL}`, [
     'async (req, res) => { const list = await M.find().sort({ name: 1 }); list.reverse(); res.json(list.map((one) => one.label())); }',
@@ -85,6 +89,11 @@ const STAYS: readonly Case[] = [
   ...each(
     `let saved = 0; ${MONGO} schema.post('save', () => { saved += 1; }); const M = mongoose.model('M', schema);`,
     ['async (req, res) => { const made = await M.create({}); res.json(1); }'],
+  ),
+  // Or would look at there.
+  ...each(
+    `let tenant = 'a'; ${MONGO} schema.pre('find', function () { this.where({ tenant }); }); ${MODEL} app.put('/tenant', (req, res) => { tenant = req.query.name; res.end(); });`,
+    ['async (req, res) => { res.json(await M.find({})); }'],
   ),
   ...each(`let said = 0; ${MONGO} schema.methods.label = function () { said += 1; return said; }; ${MODEL}`, [LABEL]),
   ...each(`${MONGO} ${MODEL}`, [LABEL]),
