@@ -231,11 +231,11 @@ export class OutsideEffects {
         }
     }
     if (copiesProperties(model)) this.#copyInto(args, to);
-    else
-      for (const index of model.keeps ?? noTargets) {
-        for (const value of chosen(args, index as number))
-          this.#keepIn(value, this.#keepsElsewhere(receiver) ? [to] : [receiver, to]);
-      }
+    else if (model.keeps !== undefined) {
+      const isElsewhere = this.#keepsElsewhere(receiver) || this.#makesAnother(model, receiver);
+      for (const index of model.keeps)
+        for (const value of chosen(args, index as number)) this.#keepIn(value, isElsewhere ? [to] : [receiver, to]);
+    }
     for (const index of model.views ?? noTargets)
       for (const value of chosen(args, index as number)) this.#values.copy(value, to);
     for (const value of args) this.#callGiven(value, args, receiver, op);
@@ -321,6 +321,18 @@ export class OutsideEffects {
     return this.#isNamespace(receiver) || this.#isContext(receiver);
   }
 
+  /** What is made is of another type, and the receiver does not change: `db('books')` gives a query. */
+  #makesAnother({ mutates = [], returns }: Call, receiver: ValueId): boolean {
+    if (returns === undefined || mutates.includes('this')) return false;
+    const [made, ...others] = this.#models.refs(returns);
+    const tokens = this.#origins.tokensOf(receiver);
+    if (made?.kind !== 'type' || others.length > 0 || tokens.length === 0) return false;
+    return tokens.every((id) => {
+      const token = this.#origins.tokens.get(id);
+      return token.kind === 'external' && token.shape.typeName !== null && token.shape.typeName !== made.name;
+    });
+  }
+
   /** What it keeps hangs on requests. */
   #isContext(receiver: ValueId): boolean {
     const tokens = this.#origins.tokensOf(receiver);
@@ -362,6 +374,8 @@ export class OutsideEffects {
   }
 
   #keepIn(value: ValueId, holders: readonly ValueId[]): void {
+    // A text that is written down is part of nothing: `db('books')`, `db(TABLE)`.
+    if (this.#facts.strings.has(value) || this.#facts.plain.has(value)) return;
     for (const holder of holders) {
       if (holder === NOTHING) continue;
       this.#values.addInner(holder, this.#values.selfOf(value));

@@ -271,6 +271,8 @@ function noteConstant(context: LoweringContext, id: es.Identifier, init: es.Expr
     context.requireVariables.add(variable);
   const text = constantString(context, init);
   if (text !== null) context.constants.set(variable, text);
+  const isPlain = text !== null || (init.type === 'Literal' && typeof init.value !== 'object');
+  if (isPlain && variable !== 0) context.facts.plain.add(variable);
 }
 
 function calleeEnds(callee: es.Node, name: string): boolean {
