@@ -8,6 +8,7 @@ import type { Facts, FunctionId, OpId } from './facts.js';
 import { findListeners } from './find-listeners.js';
 import { findOutsiders, type Outsiders } from './find-outsiders.js';
 import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
+import { leaveOutPatches } from './leave-out-patches.js';
 import type { ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
 import type { LiveInput } from './origins/live-copies.js';
@@ -67,11 +68,12 @@ export function analyze(input: AnalyzeInput): Pipeline | null {
     facts.hasPackages ? Math.min(work, mostForPackages) : work,
     precision === 'calls' || needsProof,
   );
-  const origins = traceOrigins(graph, models, budget, precision, live);
+  const traced = traceOrigins(graph, models, budget, precision, live);
   if (budget.isGivenUp) return null;
   // What was needed to find them is as much again.
   tidy();
-  const ruptures = findRupturePoints(facts, origins, models, source);
+  const ruptures = findRupturePoints(facts, traced, models, source);
+  const origins = leaveOutPatches(facts, traced, ruptures);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
   if (budget.isGivenUp) return null;
   tidy();

@@ -383,7 +383,7 @@ export class HeldCode {
     const isLost = held.length === 0 || held.includes(UNKNOWN);
     for (const id of isLost ? this.#rootsOf(base) : held) {
       const token = this.#externalOf(id);
-      if (token === null || !this.#isCode(token.shape) || (!isLost && token.shape.typeName !== null)) continue;
+      if (token === null || !this.#isCode(token.shape) || (!isLost && !isUndescribed(token.shape))) continue;
       if (token.site < 0) give(given, token.shape.package, [value]);
       else tell(given, token.site, [value]);
     }
@@ -461,6 +461,11 @@ function give({ names, values }: Given, name: string, more: readonly ValueId[]):
   const number = names.get(name) ?? values.push([]) - 1;
   names.set(name, number);
   values[number]?.push(...more);
+}
+
+/** Of no type, and of a member nothing is said: what is put there is not lent to anybody, as the methods of a schema are. */
+function isUndescribed({ typeName, member }: Shape): boolean {
+  return typeName === null && (member === null || Object.keys(member).length === 0);
 }
 
 function tell({ told }: Given, maker: OpId, more: readonly ValueId[]): void {
