@@ -28,6 +28,8 @@ export interface Pipeline {
   readonly source: SourceText;
   readonly budget: Budget;
   readonly cut: CutInput;
+  /** Methods of responses that middleware of single routes puts others in the place of. */
+  readonly replaced: readonly string[];
   /** To be called where much has just been let go of. */
   readonly tidy: () => void;
 }
@@ -73,7 +75,7 @@ export function analyze(input: AnalyzeInput): Pipeline | null {
   // What was needed to find them is as much again.
   tidy();
   const ruptures = findRupturePoints(facts, traced, models, source);
-  const origins = leaveOutPatches(facts, traced, ruptures);
+  const { origins, replaced } = leaveOutPatches(facts, traced, ruptures);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
   if (budget.isGivenUp) return null;
   tidy();
@@ -96,5 +98,5 @@ export function analyze(input: AnalyzeInput): Pipeline | null {
   const parts = cutParts(cut);
   if (budget.isGivenUp) return null;
   tidy();
-  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut, tidy };
+  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut, replaced, tidy };
 }

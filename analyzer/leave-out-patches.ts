@@ -6,8 +6,9 @@
  *     app.get('/slow', cached, slow);      `slow` runs it
  *     app.get('/fast', fast);              `fast` does not
  *
- * Only where nothing behind such a middleware calls `next()`: its requests come to no other route. Should one do so in a way that nobody foresaw,
- * `res.json` cannot travel, so that the other route's handler runs where it was put.
+ *          And the names of these methods: a request that comes to another route all the same, in a way that nobody foresaw, stays where it is.
+ *
+ * Only where nothing behind such a middleware calls `next()`: its requests come to no other route.
  */
 import { isCall } from './call-graph.js';
 import {
@@ -25,20 +26,31 @@ import type { Ruptures } from './find-rupture-points.js';
 import { everyRequest, type TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
 
-export function leaveOutPatches(facts: Facts, origins: Origins, ruptures: Ruptures): Origins {
-  const left = new RoutePatches(facts, origins, ruptures).leftOut();
-  if (left.size === 0) return origins;
+export function leaveOutPatches(facts: Facts, origins: Origins, ruptures: Ruptures): WithoutPatches {
+  const patches = new RoutePatches(facts, origins, ruptures);
+  const left = patches.leftOut();
+  if (left.size === 0) return { origins, replaced: [] };
+  return { origins: without(origins, left), replaced: [...patches.names].sort() };
+}
+
+export interface WithoutPatches {
+  readonly origins: Origins;
+  /** The methods that these stand in the place of. */
+  readonly replaced: readonly string[];
+}
+
+function without(origins: Origins, left: ReadonlyMap<OpId, ReadonlySet<FunctionId>>): Origins {
   return {
     ...origins,
     calleesOf: (op) => {
-      const without = left.get(op);
+      const out = left.get(op);
       const all = origins.calleesOf(op);
-      return without === undefined ? all : all.filter((fn) => !without.has(fn));
+      return out === undefined ? all : all.filter((fn) => !out.has(fn));
     },
     calleeTokens: (op) => {
-      const without = left.get(op);
+      const out = left.get(op);
       const all = origins.calleeTokens(op);
-      return without === undefined ? all : all.filter((id) => !without.has(origins.tokens.functionOf(id) ?? -1));
+      return out === undefined ? all : all.filter((id) => !out.has(origins.tokens.functionOf(id) ?? -1));
     },
   };
 }
@@ -51,6 +63,7 @@ interface Patch {
 }
 
 class RoutePatches {
+  readonly names = new Set<string>();
   readonly #facts: Facts;
   readonly #origins: Origins;
   readonly #ruptures: Ruptures;
@@ -75,9 +88,10 @@ class RoutePatches {
       if (routes === null) continue;
       for (const patch of patches) {
         if (patch.atom !== c.get(op) || [...routes].some((route) => patch.routes.has(route))) continue;
-        const without = found.get(op);
-        if (without === undefined) found.set(op, new Set([patch.fn]));
-        else without.add(patch.fn);
+        this.names.add(this.#facts.atomName(patch.atom));
+        const out = found.get(op);
+        if (out === undefined) found.set(op, new Set([patch.fn]));
+        else out.add(patch.fn);
       }
     }
     return found;

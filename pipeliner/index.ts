@@ -127,6 +127,7 @@ function listLinkFacts(
       return packages.length === 0 ? [] : [{ fluxion: nameOf({ names }, part.id), packages }];
     }),
     repeatable: findRepeatable(pipeline, state, flows, isFree),
+    replaced: pipeline.replaced,
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     appNames: listAppNames(pipeline, state),
     passes: listPasses(pipeline, passes, names, folds),
