@@ -64,6 +64,14 @@ const MOVES: readonly Case[] = [
   ]),
 ];
 
+// What a query is made from is part of neither the database nor what comes of it.
+const KEPT = "const { LRUCache } = require('lru-cache'); const cache = new LRUCache({ max: 9 });";
+const BUILT = "const db = require('knex')({ client: 'pg' }); const TABLE = 'books';";
+const KEEPS =
+  'async (req, res) => { const rows = await db(TABLE).where(req.query).select(); cache.set(req.url, rows); res.json(rows); }';
+const QUERIES = ['async (req, res) => { res.json(await db(TABLE).where({ id: req.params.id }).first()); }'];
+const BUILDERS = each(`${KEPT} ${BUILT} app.get('/kept', ${KEEPS});`, QUERIES);
+
 const STAYS: readonly Case[] = [
   // What would travel with the request, once a database was asked.
   ...each(`${SQL} let hits = 0;`, [
@@ -109,7 +117,7 @@ const STAYS: readonly Case[] = [
   ]),
 ];
 
-for (const { before, handler } of MOVES)
+for (const { before, handler } of [...MOVES, ...BUILDERS])
   test(`moves: ${before.replace(/^.*?;/, '')} ${handler}`, async (t) => {
     const [first] = await linked(tempFolder(t), before, handler);
     t.true(first?.movable, first?.why ?? first?.placement);
