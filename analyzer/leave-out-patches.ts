@@ -78,6 +78,8 @@ class RoutePatches {
 
   leftOut(): ReadonlyMap<OpId, ReadonlySet<FunctionId>> {
     const found = new Map<OpId, Set<FunctionId>>();
+    // Most programs have none.
+    if (!this.#mayHavePatches()) return found;
     this.#findHandlers();
     const patches = this.#findPatches();
     if (patches.length === 0) return found;
@@ -95,6 +97,17 @@ class RoutePatches {
       }
     }
     return found;
+  }
+
+  #mayHavePatches(): boolean {
+    const { kind, a, b } = this.#facts;
+    for (let op = 0; op < kind.length; op++)
+      if (kind.get(op) === Op.store && this.#mayBeResponse(a.get(op)) && this.#holdsFunction(b.get(op))) return true;
+    return false;
+  }
+
+  #holdsFunction(value: ValueId): boolean {
+    return this.#origins.tokensOf(value).some((id) => this.#origins.tokens.functionOf(id) !== null);
   }
 
   #findHandlers(): void {

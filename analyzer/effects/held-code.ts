@@ -222,10 +222,10 @@ export class HeldCode {
     const one = this.#models.oneOf(token.shape);
     // An app holds all of its handlers, which it calls for requests.
     if (one !== null && isExpress(token.shape)) return;
-    for (const given of this.#givenBy(id)) visit({ kind: 'held', id: given });
     // What one of them was told, all know.
     if (one !== null) for (const other of this.#allOf(one)) visit({ kind: 'held', id: other });
     if (token.site < 0) return;
+    for (const given of this.#givenBy(id)) visit({ kind: 'held', id: given });
     const told = this.#packages().told.get(token.site) ?? [];
     for (const value of [...this.#heardOf(id), ...told, ...this.#argumentsOf(token.site)]) {
       visit({ kind: 'value', value, depth: deepest });

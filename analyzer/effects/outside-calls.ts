@@ -232,7 +232,7 @@ export class OutsideEffects {
     }
     if (copiesProperties(model)) this.#copyInto(args, to);
     else if (model.keeps !== undefined) {
-      const isElsewhere = this.#keepsElsewhere(receiver) || this.#makesAnother(model, receiver);
+      const isElsewhere = model.keepsApart === true || this.#keepsElsewhere(receiver);
       for (const index of model.keeps)
         for (const value of chosen(args, index as number)) this.#keepIn(value, isElsewhere ? [to] : [receiver, to]);
     }
@@ -319,18 +319,6 @@ export class OutsideEffects {
 
   #keepsElsewhere(receiver: ValueId): boolean {
     return this.#isNamespace(receiver) || this.#isContext(receiver);
-  }
-
-  /** What is made is of another type, and the receiver does not change: `db('books')` gives a query. */
-  #makesAnother({ mutates = [], returns }: Call, receiver: ValueId): boolean {
-    if (returns === undefined || mutates.includes('this')) return false;
-    const [made, ...others] = this.#models.refs(returns);
-    const tokens = this.#origins.tokensOf(receiver);
-    if (made?.kind !== 'type' || others.length > 0 || tokens.length === 0) return false;
-    return tokens.every((id) => {
-      const token = this.#origins.tokens.get(id);
-      return token.kind === 'external' && token.shape.typeName !== null && token.shape.typeName !== made.name;
-    });
   }
 
   /** What it keeps hangs on requests. */
