@@ -212,6 +212,7 @@ const call = object<Call>('an object that says what the call does', () => ({
   mutates: optional(list('a list', mutated)),
   deep: optional(yesOrNo),
   keeps: optional(list('a list', kept)),
+  keepsApart: optional(yesOrNo),
   views: optional(list('a list', kept)),
   does: optional(
     list(

@@ -8,6 +8,7 @@ import type { Facts, FunctionId, OpId } from './facts.js';
 import { findListeners } from './find-listeners.js';
 import { findOutsiders, type Outsiders } from './find-outsiders.js';
 import { findRupturePoints, type Ruptures } from './find-rupture-points.js';
+import { leaveOutPatches } from './leave-out-patches.js';
 import type { ModuleGraph } from './load-modules.js';
 import type { Models } from './models.js';
 import type { LiveInput } from './origins/live-copies.js';
@@ -27,6 +28,8 @@ export interface Pipeline {
   readonly source: SourceText;
   readonly budget: Budget;
   readonly cut: CutInput;
+  /** Methods of responses that middleware of single routes puts others in the place of. */
+  readonly replaced: readonly string[];
   /** To be called where much has just been let go of. */
   readonly tidy: () => void;
 }
@@ -67,11 +70,12 @@ export function analyze(input: AnalyzeInput): Pipeline | null {
     facts.hasPackages ? Math.min(work, mostForPackages) : work,
     precision === 'calls' || needsProof,
   );
-  const origins = traceOrigins(graph, models, budget, precision, live);
+  const traced = traceOrigins(graph, models, budget, precision, live);
   if (budget.isGivenUp) return null;
   // What was needed to find them is as much again.
   tidy();
-  const ruptures = findRupturePoints(facts, origins, models, source);
+  const ruptures = findRupturePoints(facts, traced, models, source);
+  const { origins, replaced } = leaveOutPatches(facts, traced, ruptures);
   const effects = summariseEffects(facts, origins, ruptures, models, budget);
   if (budget.isGivenUp) return null;
   tidy();
@@ -94,5 +98,5 @@ export function analyze(input: AnalyzeInput): Pipeline | null {
   const parts = cutParts(cut);
   if (budget.isGivenUp) return null;
   tidy();
-  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut, tidy };
+  return { graph, facts, models, origins, ruptures, effects, outsiders, parts, source, budget, cut, replaced, tidy };
 }

@@ -364,6 +364,9 @@ class Loader {
   #linkLateLoads(): void {
     const there = this.#loadedBy(this.#order.slice(0, 1), new Set());
     for (const module of this.#order) {
+      // What a module throws that start-up loads for certain ends the program: nobody has it (`if (error) throw error`).
+      if (module.uncaught !== NOTHING && !there.has(module))
+        this.#op(module, Op.copy, module.uncaught, this.#facts.thrown, 0, 0);
       for (const load of module.loads) {
         if (load.late < 0) continue;
         const resolution = this.#resolve(module, load);

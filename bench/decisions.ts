@@ -37,6 +37,7 @@ function stubbed(layer: Layer): void {
     mostFor: () => 1,
     mostWaiting: 1,
     keepsParts: false,
+    replaced: [],
     counts,
     log: new Log('silent'),
   });

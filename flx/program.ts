@@ -178,6 +178,8 @@ export interface LinkFacts {
   readonly captures: readonly Captures[];
   /** Packages whose middleware remembers nothing from one request to the next. */
   readonly repeatable: readonly string[];
+  /** Methods of responses: a request whose response has one of its own runs at home, as who follows was proven without it. */
+  readonly replaced: readonly string[];
   /** Packages that wrap the app's functions and do nothing else (`asyncHandler(fn)`), so that these stand for the wrapped ones. */
   readonly wrappers: readonly string[];
   /** Of fluxions that may leave home; those that never pass a request on are left out. */
@@ -244,6 +246,7 @@ export const noLinkFacts: LinkFacts = {
   connects: [],
   captures: [],
   repeatable: [],
+  replaced: [],
   wrappers: [],
   appNames: [],
   passes: [],

@@ -42,6 +42,8 @@ export interface LinkManifest {
   readonly inserts: { readonly [module: ModuleId]: readonly (readonly [number, number, number])[] };
   /** Packages whose middleware may run on any loop: it remembers nothing from one request to the next. */
   readonly repeatable: readonly string[];
+  /** Methods of responses: where one has been replaced on a response, its request does not leave. */
+  readonly replaced: readonly string[];
   /** Packages whose functions stand for those of the app that they wrap. */
   readonly wrappers: readonly string[];
   readonly appNames: readonly AppName[];

@@ -122,6 +122,8 @@ export interface Call {
    *  the receiver, from every argument that `mutates` names (`Object.assign(target, x)`), and from what the call makes
    *  (`new Map(entries)`, a middleware that holds its options). */
   readonly keeps?: readonly number[];
+  /** These it keeps in what it makes, and nowhere else: of a query that is made the database knows nothing (`db('books').where(filter)`). */
+  readonly keepsApart?: boolean;
   /** Arguments of which it gives another view: to change what it gives is to change those (`new Uint8Array(buffer)`). */
   readonly views?: readonly number[];
   readonly does?: readonly OutsideEffect[];

@@ -1,10 +1,12 @@
 /**
  * Reads: what start-up gives to packages that speak over the network: listeners, hooks, options.
- * Gives: those of these packages that hold a function of the app which changes something; with its place.
+ * Gives: those of these packages that hold a function of the app which changes something, or looks at what changes; with its place.
  *
  *     pool.on('acquire', () => { used += 1; })        schema.post('save', () => { saved += 1; })
  *
- * Such a function is called where the package is used. On another loop it would change what nobody there looks at.
+ *     schema.pre('find', function () { this.where({ tenant }); })
+ *
+ * Such a function is called where the package is used. On another loop it would change what nobody there looks at, or look at what nobody changes there.
  */
 import { isCall } from '../analyzer/call-graph.js';
 import { type FunctionId, Op, type OpId, type ValueId } from '../analyzer/facts.js';
@@ -12,6 +14,7 @@ import type { Pipeline } from '../analyzer/index.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import type { TokenId } from '../analyzer/tokens.js';
 import type { Holds } from '../flx/program.js';
+import type { State } from './cells.js';
 import type { Flows } from './flows.js';
 
 /** What is told of the state of a connection, home's own connection tells home as well. */
@@ -22,8 +25,16 @@ const LISTENS = /^(on|once|addListener|prependListener|prependOnceListener)$/;
 /** Options in options. */
 const MOST_DEEP = 4;
 
-export function findHeld(pipeline: Pipeline, flows: Flows, packages: ReadonlySet<string>): readonly Holds[] {
+export function findHeld(
+  pipeline: Pipeline,
+  flows: Flows,
+  state: State,
+  packages: ReadonlySet<string>,
+): readonly Holds[] {
   if (packages.size === 0) return [];
+  const changing = new Set<ValueId>();
+  for (const { cells } of state.groups)
+    for (const cell of cells) if (cell.variable !== null && cell.isChangedLater) changing.add(cell.variable);
   const { facts, source } = pipeline;
   const serving = new Set<FunctionId>();
   for (const part of pipeline.parts.list)
@@ -34,8 +45,8 @@ export function findHeld(pipeline: Pipeline, flows: Flows, packages: ReadonlySet
     if (!isCall(facts.kind.get(op)) || serving.has(facts.owner.get(op)) || tellsOfLife(pipeline, op)) continue;
     const name = packageOf(pipeline, op, packages);
     if (name === null || held.has(name)) continue;
-    const changing = givenTo(pipeline, op).find((fn) => changes(pipeline, fn));
-    if (changing !== undefined) held.set(name, { package: name, at: source.place(op) });
+    const unsettled = givenTo(pipeline, op).find((fn) => isUnsettled(pipeline, fn, changing));
+    if (unsettled !== undefined) held.set(name, { package: name, at: source.place(op) });
   }
   return [...held.values()];
 }
@@ -82,22 +93,27 @@ function givenTo({ facts, origins }: Pipeline, op: OpId): readonly FunctionId[] 
   return [...found];
 }
 
-/** It, or what it runs, changes what was there before. */
-function changes(pipeline: Pipeline, fn: FunctionId): boolean {
-  const { effects, facts } = pipeline;
+/** It, or what it runs, changes what was there before, or looks at what changes. */
+function isUnsettled(pipeline: Pipeline, fn: FunctionId, changing: ReadonlySet<ValueId>): boolean {
+  const { effects, facts, graph } = pipeline;
   const seen = new Set<FunctionId>([fn]);
   for (const each of seen) {
     for (let inner = each + 1; inner < facts.fn(each).functionEnd; inner++) seen.add(inner);
     for (const op of effects.ops.of(each))
       if (isCall(facts.kind.get(op))) for (const callee of effects.executes(op)) seen.add(callee);
-    let isChanging = false;
+    let isFound = false;
     effects.each(each, (kind, root, op) => {
-      if (kind === Effect.stateful || kind === Effect.opaque) isChanging = true;
-      else if (kind === Effect.unknown) isChanging ||= !isGiven(pipeline, op, each);
-      else if (kind !== Effect.read && root >= 0 && effects.roots.isVariable(root))
-        isChanging ||= !isOwn(pipeline, effects.roots.of(root), seen);
+      if (kind === Effect.stateful || kind === Effect.opaque) isFound = true;
+      else if (kind === Effect.unknown) isFound ||= !isGiven(pipeline, op, each);
+      else if (root >= 0 && effects.roots.isVariable(root)) {
+        const variable = effects.roots.of(root);
+        isFound ||=
+          kind === Effect.read
+            ? changing.has(graph.aliases.get(variable) ?? variable)
+            : !isOwn(pipeline, variable, seen);
+      }
     });
-    if (isChanging) return true;
+    if (isFound) return true;
   }
   return false;
 }

@@ -127,13 +127,19 @@ function listLinkFacts(
       return packages.length === 0 ? [] : [{ fluxion: nameOf({ names }, part.id), packages }];
     }),
     repeatable: findRepeatable(pipeline, state, flows, isFree),
+    replaced: pipeline.replaced,
     wrappers: [...new Set(graph.externals.map(({ name }) => name))].filter((name) => models.wraps(name)),
     appNames: listAppNames(pipeline, state),
     passes: listPasses(pipeline, passes, names, folds),
     beside: findBeside(pipeline, passes, folds, ({ id }) => nameOf({ names }, id)),
     once: listOnce(pipeline, decisions),
     order: findOrder(pipeline, flows),
-    holds: findHeld(pipeline, flows, new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf))),
+    holds: findHeld(
+      pipeline,
+      flows,
+      state,
+      new Set(parts.list.filter(({ id }) => flows.isInRequest(id)).flatMap(connectsOf)),
+    ),
     brings: listBrought(pipeline, names, folds, speaks),
     asking: fluxions
       .filter((part) => [part, ...folds.within(part)].some(asksBehind(pipeline)))

@@ -3,6 +3,7 @@
  *
  *     JSON.stringify = (value) => { count += 1; return stringify(value); };      every reply runs it, and Node itself does
  *     Object.defineProperty(Object.prototype, 'id', { get() { return ++last; } });
+ *     Module._load = (request, ...others) => { loads += 1; return load(request, ...others); };
  *     createHook({ init() { made += 1; } }).enable();                            so does everything asynchronous
  *     diagnostics_channel.subscribe('http.server.request.start', () => { count += 1; });
  *
@@ -47,7 +48,7 @@ function* stored({ facts, origins, models }: Pipeline, op: OpId): Generator<Runs
   const property = atom === ANY_PROPERTY ? null : facts.atomName(atom);
   for (const shape of platformShapes({ origins }, facts.a.get(op))) {
     const isOwn = property !== null && !isCalledByLanguage(property) && !isListed(models, shape, property);
-    if (isOwn) continue;
+    if (isOwn && !isOfLoader(shape)) continue;
     const name = property === null ? shape.path : `${shape.path}.${property}`;
     for (const fn of functionsIn({ origins }, facts.b.get(op), 0)) yield { fn, op, name };
   }
@@ -113,6 +114,11 @@ function* platformShapes({ origins }: Pick<Pipeline, 'origins'>, value: ValueId)
     if (token.kind !== 'external' || token.site !== -1 || whatIs(token.shape) !== 'else') continue;
     if (token.shape.package === '' || token.shape.isOfNode) yield token.shape;
   }
+}
+
+/** What loads modules is replaced by names that Node does not document: `Module._load = fn`, `Module.prototype.require = fn`, `require.extensions['.x'] = fn`. */
+function isOfLoader({ package: from, path }: Shape): boolean {
+  return from === 'module' || path === 'require.extensions';
 }
 
 function isListed(models: Pipeline['models'], shape: Shape, property: string): boolean {

@@ -44,6 +44,8 @@ export interface DispatchOptions {
   readonly mostWaiting: number;
   /** Fluxions of replicas go on at home: their messages may name exchanges that are long over. */
   readonly keepsParts: boolean;
+  /** Methods of responses that some middleware replaces: behind it nothing leaves. */
+  readonly replaced: readonly string[];
   readonly counts: Counts;
   readonly log: Log;
 }
@@ -305,6 +307,8 @@ export class Dispatcher {
   #exchange(run: Run, parts: NonNullable<Work['parts']>): HomeExchange {
     const names = this.namesOf(run.replica);
     const { state, scope } = run.work;
+    const replaced = this.#options.replaced.find((name) => Object.hasOwn(parts.res, name));
+    if (replaced !== undefined) throw new CannotTravel('req', `res.${replaced} has been replaced`);
     const stores = state.fluxion.asks ? { stores: scope.runInAsyncScope(() => names.stores()) } : {};
     return new HomeExchange({
       id: run.id,

@@ -133,6 +133,7 @@ class Engine {
       mostFor: isEager ? () => Number.POSITIVE_INFINITY : mostFor,
       mostWaiting: MOST_WAITING[options.overload],
       keepsParts: linker.hasCutsHome,
+      replaced: linker.manifests?.link.replaced ?? [],
       counts: this.#counts,
       log: this.#log,
     });

@@ -51,6 +51,10 @@ const MOVES: readonly Case[] = [
   ...each(MAPPER, ['async (req, res) => { res.json(await User.findAll()); }']),
   ...each(`${LATER} ${CONNECTS}`, [NOTES]),
   ...each(`${MONGO} schema.methods.label = function () { return this.name + '!'; }; ${MODEL}`, [LABEL]),
+  ...each(
+    `const tenant = process.env.TENANT; ${MONGO} schema.pre('find', function () { this.where({ tenant }); }); ${MODEL}`,
+    ['async (req, res) => { res.json(await M.find({})); }'],
+  ),
   // What a query finds are documents, which have what their schema lends them, however the app waits for it.
   ...each(`${MONGO} schema.methods.label = function () { return this.name; }; ${MODEL}`, [
     'async (req, res) => { const list = await M.find().sort({ name: 1 }); list.reverse(); res.json(list.map((one) => one.label())); }',
@@ -59,6 +63,14 @@ const MOVES: readonly Case[] = [
     '(req, res, next) => { Promise.all([M.find(), M.countDocuments()]).then(([list, all]) => res.json([list.map((one) => one.label()), all])).catch(next); }',
   ]),
 ];
+
+// What a query is made from is part of neither the database nor what comes of it.
+const KEPT = "const { LRUCache } = require('lru-cache'); const cache = new LRUCache({ max: 9 });";
+const BUILT = "const db = require('knex')({ client: 'pg' }); const TABLE = 'books';";
+const KEEPS =
+  'async (req, res) => { const rows = await db(TABLE).where(req.query).select(); cache.set(req.url, rows); res.json(rows); }';
+const QUERIES = ['async (req, res) => { res.json(await db(TABLE).where({ id: req.params.id }).first()); }'];
+const BUILDERS = each(`${KEPT} ${BUILT} app.get('/kept', ${KEEPS});`, QUERIES);
 
 const STAYS: readonly Case[] = [
   // What would travel with the request, once a database was asked.
@@ -86,6 +98,11 @@ const STAYS: readonly Case[] = [
     `let saved = 0; ${MONGO} schema.post('save', () => { saved += 1; }); const M = mongoose.model('M', schema);`,
     ['async (req, res) => { const made = await M.create({}); res.json(1); }'],
   ),
+  // Or would look at there.
+  ...each(
+    `let tenant = 'a'; ${MONGO} schema.pre('find', function () { this.where({ tenant }); }); ${MODEL} app.put('/tenant', (req, res) => { tenant = req.query.name; res.end(); });`,
+    ['async (req, res) => { res.json(await M.find({})); }'],
+  ),
   ...each(`let said = 0; ${MONGO} schema.methods.label = function () { said += 1; return said; }; ${MODEL}`, [LABEL]),
   ...each(`${MONGO} ${MODEL}`, [LABEL]),
   // What is set more than once, or later, or was something else before.
@@ -100,7 +117,7 @@ const STAYS: readonly Case[] = [
   ]),
 ];
 
-for (const { before, handler } of MOVES)
+for (const { before, handler } of [...MOVES, ...BUILDERS])
   test(`moves: ${before.replace(/^.*?;/, '')} ${handler}`, async (t) => {
     const [first] = await linked(tempFolder(t), before, handler);
     t.true(first?.movable, first?.why ?? first?.placement);

@@ -141,6 +141,32 @@ for (const { name, options } of MODES) {
   });
 }
 
+/** Nobody sees that the request comes to the second handler, which was proven without what the middleware puts on its response. */
+const REPLACED = `
+const express = require('express');
+const fs = require('node:fs');
+const app = express();
+let answered = 0;
+const counting = (req, res, next) => {
+  const { json } = res;
+  res.json = (body) => json.call(res, { ...body, answered: ++answered });
+  next();
+};
+app.get('/passed', counting, (req, res, next) => { let error; next(error); });
+app.get('/passed', async (req, res) => {
+  await fs.promises.appendFile('lines.txt', 'a line\\n');
+  res.json({ passed: true });
+});
+const server = app.listen(0, () => console.log('port ' + server.address().port));
+`;
+
+test.serial('a response that has a method of its own stays at home with its handler', async (t) => {
+  const flags = ['--placement', 'eager', '--threads', '1'];
+  const app = await ServedApp.serve(t, { 'app.js': REPLACED }, { flags, replicas: 1 });
+  for (const answered of [1, 2, 3]) t.is((await app.get('/passed')).text, JSON.stringify({ passed: true, answered }));
+  t.is(app.lines('lines.txt').length, 3);
+});
+
 async function worksElsewhere(t: ExecutionContext, app: ServedApp, { replicas }: ServeOptions): Promise<void> {
   // Until a replica is there home does what is to be done.
   await app.askUntil(app.hasReplicas(replicas ?? 1), () => app.many(8, (n) => `/work/${n}`));

@@ -15,7 +15,7 @@ import { isCall } from '../call-graph.js';
 import { type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import type { Ruptures } from '../find-rupture-points.js';
 import type { Models, Shape } from '../models.js';
-import type { Token, TokenId } from '../tokens.js';
+import { type Token, type TokenId, UNKNOWN } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import { type Engines, findEngines } from './engines.js';
 import { patchesOf } from './patches.js';
@@ -37,6 +37,9 @@ interface Given {
   /** What may be view engines, and what these are given. */
   readonly engines: Engines;
   readonly engineValues: ValueId[];
+  /** By the call that made what a package gave: functions that were put on something of it which no model describes
+   *  (`md.renderer.rules.fence = fn`). */
+  readonly told: Map<OpId, ValueId[]>;
 }
 
 const none: readonly FunctionId[] = [];
@@ -59,6 +62,9 @@ export class HeldCode {
   #given: Given | null = null;
   /** Of types of which there is one. */
   #ones: Map<string, TokenId[]> | null = null;
+  /** What a value was copied or loaded from, or is a result of. */
+  #sources: ReadonlyMap<ValueId, readonly ValueId[]> | null = null;
+  #parts: ReadonlyMap<TokenId, readonly TokenId[]> | null = null;
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
@@ -184,13 +190,19 @@ export class HeldCode {
   #lookAtValue(value: ValueId, depth: number, found: Set<FunctionId>, visit: (next: Place) => void): void {
     for (const id of this.#origins.tokensOf(value)) {
       const fn = this.#origins.tokens.functionOf(id);
-      if (fn !== null && this.#mayCall(fn)) found.add(fn);
+      if (fn !== null) this.#addFunction(fn, found);
       if (depth === 0) continue;
       const { kind } = this.#origins.tokens.get(id);
       if (kind === 'function') this.#lookAtClass(id, depth, visit);
       if (kind === 'external') visit({ kind: 'held', id });
       if (kind === 'object') visit({ kind: 'within', id, depth: depth - 1 });
     }
+  }
+
+  /** With what it gives, or leaves with what it is given: `dayjs.extend((_, Dayjs) => { Dayjs.prototype.format = fn; })`. */
+  #addFunction(fn: FunctionId, found: Set<FunctionId>): void {
+    if (!this.#mayCall(fn)) return;
+    for (let inner = fn; inner < this.#facts.fn(fn).functionEnd; inner++) if (this.#mayCall(inner)) found.add(inner);
   }
 
   /** Who has a class may make instances, and call what these have. */
@@ -213,7 +225,9 @@ export class HeldCode {
     // What one of them was told, all know.
     if (one !== null) for (const other of this.#allOf(one)) visit({ kind: 'held', id: other });
     if (token.site < 0) return;
-    for (const value of [...this.#heardOf(id), ...this.#argumentsOf(token.site)]) {
+    for (const given of this.#givenBy(id)) visit({ kind: 'held', id: given });
+    const told = this.#packages().told.get(token.site) ?? [];
+    for (const value of [...this.#heardOf(id), ...told, ...this.#argumentsOf(token.site)]) {
       visit({ kind: 'value', value, depth: deepest });
       visit({ kind: 'instances', value, depth: 2 });
     }
@@ -244,6 +258,34 @@ export class HeldCode {
         if (this.#origins.tokens.get(above).kind === 'external') visit({ kind: 'held', id: above });
       }
     }
+  }
+
+  /** What it gave, where a model says that it is changed by that: `schema.virtual('name')` is told by `.get(fn)` what the schema calls. */
+  #givenBy(id: TokenId): readonly TokenId[] {
+    this.#parts ??= this.#findParts();
+    return this.#parts.get(id) ?? [];
+  }
+
+  #findParts(): ReadonlyMap<TokenId, readonly TokenId[]> {
+    const found = new Map<TokenId, TokenId[]>();
+    for (let id = 1; id < this.#origins.tokens.length; id++) {
+      const token = this.#origins.tokens.get(id);
+      if (token.kind !== 'external' || token.site < 0 || !this.#isCode(token.shape)) continue;
+      if (this.#facts.kind.get(token.site) !== Op.method || !this.#changesReceiver(token.site)) continue;
+      for (const from of this.#origins.tokensOf(this.#facts.a.get(token.site))) {
+        const known = found.get(from);
+        if (known === undefined) found.set(from, [id]);
+        else known.push(id);
+      }
+    }
+    return found;
+  }
+
+  #changesReceiver(op: OpId): boolean {
+    return this.#origins.calleeTokens(op).some((id) => {
+      const callee = this.#externalOf(id);
+      return callee !== null && this.#models.call(callee.shape, false)?.mutates?.includes('this') === true;
+    });
   }
 
   #allOf(one: string): readonly TokenId[] {
@@ -310,6 +352,7 @@ export class HeldCode {
       output: new Set(),
       engines: findEngines(this.#facts, this.#origins, this.#models),
       engineValues: [],
+      told: new Map(),
     };
     const { kind } = this.#facts;
     for (let op = 0; op < kind.length; op++) {
@@ -329,6 +372,46 @@ export class HeldCode {
       if (token.kind !== 'external' || token.site !== -1 || !isThirdParty(token.shape)) continue;
       give(given, token.shape.package, [this.#facts.b.get(op)]);
     }
+    this.#addStoredWithin(op, given);
+  }
+
+  /** On what is within something that a package gave, and that no model describes. */
+  #addStoredWithin(op: OpId, given: Given): void {
+    const [base, value] = [this.#facts.a.get(op), this.#facts.b.get(op)];
+    if (!this.#origins.tokensOf(value).some((id) => this.#origins.tokens.functionOf(id) !== null)) return;
+    const held = this.#origins.tokensOf(base);
+    const isLost = held.length === 0 || held.includes(UNKNOWN);
+    for (const id of isLost ? this.#rootsOf(base) : held) {
+      const token = this.#externalOf(id);
+      if (token === null || !this.#isCode(token.shape) || (!isLost && !isUndescribed(token.shape))) continue;
+      if (token.site < 0) give(given, token.shape.package, [value]);
+      else tell(given, token.site, [value]);
+    }
+  }
+
+  /** What the value was loaded from. */
+  #rootsOf(base: ValueId): ReadonlySet<TokenId> {
+    this.#sources ??= this.#findSources();
+    const found = new Set<TokenId>();
+    const seen = new Set([base]);
+    for (const value of seen) {
+      for (const id of this.#origins.tokensOf(value)) if (id !== UNKNOWN) found.add(id);
+      for (const source of this.#sources.get(value) ?? []) seen.add(source);
+    }
+    return found;
+  }
+
+  #findSources(): ReadonlyMap<ValueId, readonly ValueId[]> {
+    const found = new Map<ValueId, ValueId[]>();
+    const { kind, a, b } = this.#facts;
+    for (let op = 0; op < kind.length; op++) {
+      const is = kind.get(op);
+      if (is !== Op.copy && is !== Op.load && is !== Op.method && is !== Op.await) continue;
+      const known = found.get(b.get(op));
+      if (known === undefined) found.set(b.get(op), [a.get(op)]);
+      else known.push(a.get(op));
+    }
+    return found;
   }
 
   #addConfigured(op: OpId, given: Given): void {
@@ -340,7 +423,11 @@ export class HeldCode {
       const call = this.#models.call(token.shape, this.#facts.kind.get(op) === Op.construct);
       if (call !== null && (call.mutates?.includes('this') !== true || call.keeps === undefined)) continue;
       if (token.site === -1) give(given, token.shape.package, this.#argumentsOf(op));
-      else if (given.engines.isPackage(token.shape.package)) given.engineValues.push(...this.#argumentsOf(op));
+      else {
+        if (given.engines.isPackage(token.shape.package)) given.engineValues.push(...this.#argumentsOf(op));
+        // `md.linkify.add('x:', { validate() {…} })`
+        if (call === null) tell(given, token.site, this.#argumentsOf(op));
+      }
     }
   }
 
@@ -374,6 +461,15 @@ function give({ names, values }: Given, name: string, more: readonly ValueId[]):
   const number = names.get(name) ?? values.push([]) - 1;
   names.set(name, number);
   values[number]?.push(...more);
+}
+
+/** Of no type, and of a member nothing is said: what is put there is not lent to anybody, as the methods of a schema are. */
+function isUndescribed({ typeName, member }: Shape): boolean {
+  return typeName === null && (member === null || Object.keys(member).length === 0);
+}
+
+function tell({ told }: Given, maker: OpId, more: readonly ValueId[]): void {
+  told.set(maker, [...(told.get(maker) ?? []), ...more]);
 }
 
 const rendering = /\.render$/;

@@ -4,7 +4,7 @@
  * Reads:   models, origins, rupture points.
  * Gives:   effects on arguments and receiver; what the result is; which functions the call may run.
  */
-import type { Call, TypeModel } from '../../models/types.js';
+import type { Call, Rupture, TypeModel } from '../../models/types.js';
 import type { Budget } from '../budget.js';
 import {
   ANY_PROPERTY,
@@ -19,6 +19,7 @@ import {
 import type { Ruptures } from '../find-rupture-points.js';
 import { methodByName } from '../method-by-name.js';
 import { type Models, type Ref, registersNothing, type Shape } from '../models.js';
+import { callbackIndexes } from '../origins/outside-calls.js';
 import type { Token, TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import type { Changes } from './changes.js';
@@ -230,14 +231,15 @@ export class OutsideEffects {
         }
     }
     if (copiesProperties(model)) this.#copyInto(args, to);
-    else
-      for (const index of model.keeps ?? noTargets) {
-        for (const value of chosen(args, index as number))
-          this.#keepIn(value, this.#keepsElsewhere(receiver) ? [to] : [receiver, to]);
-      }
+    else if (model.keeps !== undefined) {
+      const isElsewhere = model.keepsApart === true || this.#keepsElsewhere(receiver);
+      for (const index of model.keeps)
+        for (const value of chosen(args, index as number)) this.#keepIn(value, isElsewhere ? [to] : [receiver, to]);
+    }
     for (const index of model.views ?? noTargets)
       for (const value of chosen(args, index as number)) this.#values.copy(value, to);
     for (const value of args) this.#callGiven(value, args, receiver, op);
+    for (const rupture of model.ruptures ?? noRuptures) this.#callUnknownBack(rupture, args, receiver, op);
     if (model.stateful || this.#isBeyond(op, args.length, model)) this.#changes.effect(Effect.stateful, -1, op, op);
     if (model.does?.includes('process')) this.#changes.effect(Effect.process, -1, op, op);
     if (model.returns === undefined || model.returns === 'fresh') return;
@@ -276,6 +278,31 @@ export class OutsideEffects {
         for (const other of args) if (other !== value) this.#changes.change(Effect.mutate, other, op);
       }
     }
+  }
+
+  /** `rows.forEach(unknown.touch)`: code that nobody knows has what the callback is given. */
+  #callUnknownBack(rupture: Rupture, args: readonly ValueId[], receiver: ValueId, op: OpId): void {
+    if (rupture.within !== undefined) return;
+    for (const index of callbackIndexes(rupture, args.length, this.#facts.callSpread.get(this.#facts.d.get(op)))) {
+      if (!this.#isUnknownFunction(args[index] ?? NOTHING)) continue;
+      for (const param of rupture.params ?? noParams)
+        for (const ref of this.#models.refs(param)) {
+          if (ofReceiver.has(ref.kind) && !this.#isNamespace(receiver)) this.#changes.change(Effect.hand, receiver, op);
+          if (ref.kind === 'argument' || ref.kind === 'contentsOf')
+            this.#changes.change(Effect.hand, args[ref.index] ?? NOTHING, op);
+        }
+      // What it is to have as `this`: `rows.map(fn, self)`.
+      if (rupture.kind === 'sync' && index + 1 < args.length)
+        this.#changes.change(Effect.hand, args[index + 1] ?? NOTHING, op);
+    }
+  }
+
+  #isUnknownFunction(value: ValueId): boolean {
+    return this.#origins.tokensOf(value).some((id) => {
+      const shape = this.#shapeOf(id);
+      if (shape === null) return this.#origins.tokens.get(id).kind === 'unknown';
+      return this.#models.isUnknown(shape) && !this.#models.isData(shape);
+    });
   }
 
   /** `Object`, `Promise`, a package: it keeps nothing of what its functions are given. */
@@ -335,6 +362,8 @@ export class OutsideEffects {
   }
 
   #keepIn(value: ValueId, holders: readonly ValueId[]): void {
+    // A text that is written down is part of nothing: `db('books')`, `db(TABLE)`.
+    if (this.#facts.strings.has(value) || this.#facts.plain.has(value)) return;
     for (const holder of holders) {
       if (holder === NOTHING) continue;
       this.#values.addInner(holder, this.#values.selfOf(value));
@@ -427,6 +456,10 @@ export function copiesProperties(call: Call): boolean {
   return call.returns === 'argument 0' && call.mutates?.includes(0) === true && call.keeps?.includes(-1) === true;
 }
 
+const noRuptures: readonly Rupture[] = [];
+const noParams: readonly string[] = [];
+/** What of the receiver a callback may be given. */
+const ofReceiver: ReadonlySet<string> = new Set(['this', 'contents', 'copy', 'iterator', 'step']);
 const noTargets: readonly ('this' | number)[] = [];
 
 /** `-1` stands for all arguments. */

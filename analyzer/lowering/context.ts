@@ -35,6 +35,8 @@ export interface FunctionState {
   lastAwait: { readonly start: number; readonly argument: es.Expression | null } | null;
   /** Depth of statements that may not be executed. */
   conditional: number;
+  /** Depth of `try` blocks. */
+  trying: number;
   /** The test that what is lowered now stands behind. */
   guard: Guard | null;
 }
@@ -89,6 +91,8 @@ export class LoweringContext {
   readonly loads: LoadRequest[] = [];
   readonly exportAlls: ExportAll[] = [];
   readonly dynamicLoads: DynamicLoad[] = [];
+  /** What the top level throws where nothing in the module catches it. */
+  uncaught: ValueId = NOTHING;
   /** ES modules: what each exported name stands for. */
   readonly exportBindings = new Map<string, ValueId>();
   readonly shown: ShownExport[] = [];
@@ -384,6 +388,7 @@ export class LoweringContext {
       tries: [],
       lastAwait: null,
       conditional: 0,
+      trying: 0,
       guard: null,
     };
     body();

@@ -19,6 +19,8 @@ export interface LoweredModule {
   readonly exportAlls: readonly ExportAll[];
   readonly exportBindings: ReadonlyMap<string, ValueId>;
   readonly shown: readonly ShownExport[];
+  /** What its top level throws where nothing in it catches that; who loads it may. */
+  readonly uncaught: ValueId;
 }
 
 class LoweredFact implements ModuleFact {
@@ -109,7 +111,7 @@ export function lowerModule(
   });
   facts.modules.push(fact);
   if (source.owner !== null) facts.hasPackages = true;
-  const { loads, dynamicLoads, exportAlls, exportBindings, shown } = context;
+  const { loads, dynamicLoads, exportAlls, exportBindings, shown, uncaught } = context;
   const word = (name: string): string => facts.word(name);
   return {
     fact,
@@ -119,6 +121,7 @@ export function lowerModule(
       binding: load.binding === null ? null : word(load.binding),
     })),
     dynamicLoads,
+    uncaught,
     exportAlls: exportAlls.map((all) => ({ ...all, specifier: word(all.specifier) })),
     exportBindings: new Map([...exportBindings].map(([name, value]) => [word(name), value])),
     shown: shown.map((each) => ({ ...each, name: word(each.name) })),

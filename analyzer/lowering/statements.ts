@@ -169,7 +169,9 @@ function lowerTryOnLine(context: LoweringContext, node: es.TryStatement, more: b
   const from = state.segment;
   const tries = state.tries;
   state.tries = [...tries, { start: offset(node), blockEnd: endOf(node.block), end: endOf(node) }];
+  state.trying += 1;
   lowerLine(context, node.block.body, more);
+  state.trying -= 1;
   state.tries = tries;
   // A failure before or behind a cut ends in the same handler, so its code may run in any of these segments.
   const segmentFrom = state.segmentFrom;
@@ -207,7 +209,9 @@ export function lowerStatement(context: LoweringContext, node: Statement): void 
       return lowerLoop(context, node);
     case 'TryStatement':
       context.aside(() => {
+        context.state.trying += 1;
         lowerStatements(context, node.block.body);
+        context.state.trying -= 1;
         lowerHandlers(context, node);
       });
       return;
@@ -267,6 +271,8 @@ function noteConstant(context: LoweringContext, id: es.Identifier, init: es.Expr
     context.requireVariables.add(variable);
   const text = constantString(context, init);
   if (text !== null) context.constants.set(variable, text);
+  const isPlain = text !== null || (init.type === 'Literal' && typeof init.value !== 'object');
+  if (isPlain && variable !== 0) context.facts.plain.add(variable);
 }
 
 function calleeEnds(callee: es.Node, name: string): boolean {
@@ -282,8 +288,11 @@ function lowerReturn(context: LoweringContext, node: es.ReturnStatement): void {
 
 function lowerThrow(context: LoweringContext, node: es.ThrowStatement): void {
   const value = lowerExpression(context, node.argument);
-  const { thrown, thrownNew } = context.facts;
-  context.copy(value, node.argument.type === 'NewExpression' ? thrownNew : thrown, offset(node));
+  const { facts, state } = context;
+  if (node.argument.type === 'NewExpression') return context.copy(value, facts.thrownNew, offset(node));
+  if (state.fact.parent !== -1 || state.trying > 0) return context.copy(value, facts.thrown, offset(node));
+  if (context.uncaught === NOTHING) context.uncaught = facts.newValue();
+  context.copy(value, context.uncaught, offset(node));
 }
 
 /** `else if` chains can be thousands long in generated code: walked by loop. */

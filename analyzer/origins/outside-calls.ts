@@ -326,7 +326,8 @@ const derives = /^(?:util\.inherits|(?:Object|Reflect)\.setPrototypeOf)$/;
 /** What takes functions within objects, and gives them to the language. */
 const defining = /^(Object|Reflect)\.(create|define\w+|set\w*)$/;
 
-function callbackIndexes(rupture: Rupture, count: number, spread: number): number[] {
+/** Which arguments are callbacks. */
+export function callbackIndexes(rupture: Rupture, count: number, spread: number): number[] {
   if (spread >= 0 && rupture.callback !== 'functions')
     return typeof rupture.callback === 'number' && rupture.callback < spread ? [rupture.callback] : [];
   if (typeof rupture.callback === 'number') return rupture.callback < count ? [rupture.callback] : [];

@@ -75,6 +75,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     once: byModule(program.link.once),
     inserts,
     repeatable: program.link.repeatable,
+    replaced: program.link.replaced,
     wrappers: program.link.wrappers,
     appNames: program.link.appNames,
     openClasses: program.link.openClasses,

@@ -142,6 +142,9 @@ export const sequelize = {
 
 const BUILDING: Call = { returns: 'this', mutates: ['this'], keeps: [-1] };
 
+/** It is a query that holds what is given here, and nothing else does. */
+const QUERYING: Call = { returns: 'knex.Builder', keeps: [-1], keepsApart: true };
+
 export const knex = {
   name: 'knex',
   module: withDefault({
@@ -151,10 +154,10 @@ export const knex = {
   types: {
     Knex: {
       identity: true,
-      call: { returns: 'knex.Builder', keeps: [-1] },
+      call: QUERYING,
       members: {
-        ...each('select from insert update where table with into', { call: { returns: 'knex.Builder', keeps: [-1] } }),
-        raw: { call: { returns: 'knex.Builder', keeps: [-1] } },
+        ...each('select from insert update where table with into', { call: QUERYING }),
+        raw: { call: QUERYING },
         transaction: { call: { ruptures: [post(0, ['unknown'])], promise: true, returns: 'unknown', does } },
         destroy: { call: { ruptures: [post('last')], promise: true, returns: 'fresh', does, mutates: ['this'] } },
         schema: { is: 'knex.Schema' },

@@ -166,7 +166,7 @@ export const mongoose = {
         // After an error `post` is given that first, and all else behind it.
         ...chained('post', { ruptures: [hook([AFTER, AFTER, AFTER])] }),
         virtual: { call: { returns: 'mongoose.Virtual', mutates: ['this'] } },
-        path: { call: { returns: 'unknown', mutates: ['this'], keeps: [1] } },
+        path: { call: { returns: 'mongoose.Path', mutates: ['this'], keeps: [1] } },
         methods: { lends: 'mongoose.Document' },
         statics: { lends: 'mongoose.Model' },
         options: { holdsStored: true, calledWith: TRANSFORM },
@@ -178,6 +178,11 @@ export const mongoose = {
     /** What a hook goes on by. */
     Next: { members: {}, call: { returns: 'fresh', keeps: [-1] } },
     Virtual: { members: chained('get set') },
+    /** What a schema knows of a property; with two arguments `path` gives the schema. */
+    Path: {
+      extends: 'mongoose.Schema',
+      members: chained('get set validate required default index unique sparse text immutable select ref transform ttl'),
+    },
     Connection: emitter({
       ...callbackOrPromise('close openUri', { does, mutates: ['this'] }),
       model: { call: { returns: 'mongoose.Model', mutates: ['this'], keeps: [1], shared: true } },
@@ -196,7 +201,8 @@ export const mongoose = {
         aggregate: { call: { returns: 'mongoose.ListQuery', does } },
         where: { call: { returns: 'mongoose.ListQuery' } },
         populate: { call: { ruptures: [post('last')], promise: true, returns: 'argument 0', mutates: [0], does } },
-        hydrate: { call: { returns: 'mongoose.Document', keeps: [0] } },
+        // Hooks of `init` run.
+        hydrate: { call: { returns: 'mongoose.Document', keeps: [0], does } },
         ...values('modelName schema collection'),
       },
     },

@@ -36,7 +36,8 @@ export const joi = {
         { call: builds('joi.Schema') },
       ),
       ...checkedBy('custom', 'joi.Helpers', builds('joi.Schema')),
-      ...pure('isError isExpression isRef isSchema ref expression in'),
+      ...pure('isError isExpression isRef isSchema'),
+      ...each('ref expression x in', { call: builds('joi.Reference') }),
       ...pure('attempt', 'formed 0'),
       ...pure('assert'),
       ValidationError: { construct: { returns: 'Error', keeps: [-1] } },
@@ -56,6 +57,8 @@ export const joi = {
     /** Made for each value that is validated. */
     Helpers: { members: each('error message', { call: builds('joi.Report') }) },
     Report: { members: {} },
+    /** It may have been given functions (`adjust`). */
+    Reference: { members: {} },
   },
 } satisfies PackageModel;
 
