@@ -24,9 +24,6 @@ export class IntSets {
   #block = new IntList(256);
   #size = new IntList(256);
   #table = new IntList(256);
-  /** Of lists, when nothing is added any more. */
-  #arrays: (readonly number[])[] = [];
-  readonly #alone: (readonly number[] | undefined)[] = [];
 
   /** True if `member` is new to set `id`. */
   add(id: number, member: number): boolean {
@@ -164,13 +161,10 @@ export class IntSets {
 
   get(id: number): readonly number[] {
     const first = id < this.#first.length ? this.#first.get(id) : 0;
-    if (first === 0) return none;
-    if (first < 0) return this.#arrays[~first] ?? this.#copy(~first);
-    while (this.#alone.length < first) this.#alone.push(undefined);
-    return (this.#alone[first - 1] ??= [first - 1]);
+    return first === 0 ? none : first < 0 ? this.#copy(~first) : [first - 1];
   }
 
-  #copy(list: number): readonly number[] {
+  #copy(list: number): number[] {
     const block = this.#block.get(list);
     const size = this.#size.get(list);
     const members = new Array<number>(size);
@@ -178,20 +172,43 @@ export class IntSets {
     return members;
   }
 
-  /** Nothing is added any more: sets that hold the same are one array from now on. */
-  share(): void {
+  /**
+   * Gives what gives sets by number. Nothing is added any more, and nothing is left here: sets that hold the same are one array from now on.
+   * That function is asked millions of times, so it looks at two arrays and no more.
+   */
+  share(): (id: number) => readonly number[] {
+    const arrays: (readonly number[])[] = [none];
+    const ofLists = this.#shareLists(arrays);
+    let most = 0;
+    for (let id = 0; id < this.#first.length; id++) most = Math.max(most, this.#first.get(id));
+    const ofMembers = new Int32Array(most + 1);
+    const numbers = new Int32Array(this.#first.length);
+    for (let id = 0; id < numbers.length; id++) {
+      const first = this.#first.get(id);
+      if (first < 0) numbers[id] = ofLists[~first] as number;
+      else if (first > 0) numbers[id] = ofMembers[first] ||= arrays.push([first - 1]) - 1;
+    }
+    this.#first.clear();
+    return (id) => arrays[numbers[id] ?? 0] as readonly number[];
+  }
+
+  /** Gives the place of each list in `arrays`. */
+  #shareLists(arrays: (readonly number[])[]): Int32Array {
     const known = new Map<number, number[]>();
+    const places = new Int32Array(this.#block.length);
     for (let list = 0; list < this.#block.length; list++) {
       const key = this.#hashOf(list);
       const others = known.get(key);
       const same = others?.find((other) => this.#isSame(list, other));
-      this.#arrays.push(same === undefined ? this.#copy(list) : (this.#arrays[same] as readonly number[]));
+      places[list] = same === undefined ? arrays.push(this.#copy(list)) - 1 : (places[same] as number);
       if (others === undefined) known.set(key, [list]);
       else if (same === undefined) others.push(list);
     }
     this.#blocks = new IntBlocks();
     this.#block = new IntList(1);
+    this.#size = new IntList(1);
     this.#table = new IntList(1);
+    return places;
   }
 
   #hashOf(list: number): number {

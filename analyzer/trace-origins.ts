@@ -86,14 +86,14 @@ export function traceOrigins(
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
   const { liveCopies, areRequestsExposed } = solver;
-  held.share();
-  found.close();
+  const tokensOf = held.share();
+  const { calleesOf, inPlaceOf, calleeOf } = found.close();
   return {
     tokens,
-    tokensOf: (value) => held.get(value),
-    calleesOf: (op) => found.callees.get(op),
-    inPlaceOf: (op) => found.inPlaceOf(op),
-    calleeTokens: (op) => held.get(found.calleeOf(op) || facts.a.get(op)),
+    tokensOf,
+    calleesOf,
+    inPlaceOf,
+    calleeTokens: (op) => tokensOf(calleeOf[op] || facts.a.get(op)),
     callbacks: found.callbacks,
     escaped: found.escaped,
     lent: found.lent,

@@ -30,12 +30,16 @@ test('sets have what was added, in its order, while they grow and when they are 
     expected.map((each) => [...each]),
   );
   sets.close(19);
-  sets.share();
   t.deepEqual(
     expected.map((_, id) => sets.get(id)),
     listed,
   );
-  t.is(sets.get(0), sets.get(20), 'those that hold the same are one array');
+  const shared = sets.share();
+  t.deepEqual(
+    expected.map((_, id) => shared(id)),
+    listed,
+  );
+  t.is(shared(0), shared(20), 'those that hold the same are one array');
 });
 
 test('the first member that another set does not have', (t) => {
