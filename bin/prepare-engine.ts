@@ -48,16 +48,18 @@ const settings: ReadonlyMap<number, Settings> = new Map([
 ]);
 const forOthers: Settings = { first: ['--no-opt'], later: ['--opt'] };
 
-export function prepareEngine(): void {
+/** Gives what has to be called now and then where the thread is busy all the time. */
+export function prepareEngine(): () => void {
   const { first, later } = settings.get(Number.parseInt(process.versions.v8, 10)) ?? forOthers;
   for (const flag of first) setFlagsFromString(flag);
   // Threads that are made from now on find the collector as `gc`.
   setFlagsFromString('--expose-gc');
-  if (later.length === 0) return;
-  const look = setInterval(() => {
+  const look = (): void => {
     const { user, system } = process.cpuUsage();
     if ((user + system) / 1000 < LATER_MS) return;
-    clearInterval(look);
+    clearInterval(timer);
     for (const flag of later) setFlagsFromString(flag);
-  }, LOOK_EVERY_MS).unref();
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return look;
 }
