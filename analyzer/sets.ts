@@ -19,6 +19,7 @@ const countedByBytes = 256;
 export class IntSets {
   /** 0: nothing; m + 1: only m; below 0: the inverted number of a list. */
   readonly #first = new IntList(4096);
+  #mostAlone = 0;
   #blocks = new IntBlocks();
   /** Of lists: block, how many members, and the table's block, plus one, for those that are large. */
   #block = new IntList(256);
@@ -30,6 +31,7 @@ export class IntSets {
     this.#first.extend(id + 1);
     const first = this.#first.get(id);
     if (first === 0) {
+      if (member > this.#mostAlone) this.#mostAlone = member;
       this.#first.set(id, member + 1);
       return true;
     }
@@ -172,24 +174,23 @@ export class IntSets {
     return members;
   }
 
-  /**
-   * Gives what gives sets by number. Nothing is added any more, and nothing is left here: sets that hold the same are one array from now on.
-   * That function is asked millions of times, so it looks at two arrays and no more.
-   */
-  share(): (id: number) => readonly number[] {
+  /** Nothing is added any more, and nothing is left here: sets that hold the same are one array from now on. */
+  share(): SharedSets {
     const arrays: (readonly number[])[] = [none];
     const ofLists = this.#shareLists(arrays);
-    let most = 0;
-    for (let id = 0; id < this.#first.length; id++) most = Math.max(most, this.#first.get(id));
-    const ofMembers = new Int32Array(most + 1);
+    const ofMembers = new Int32Array(this.#mostAlone + 2);
     const numbers = new Int32Array(this.#first.length);
-    for (let id = 0; id < numbers.length; id++) {
-      const first = this.#first.get(id);
-      if (first < 0) numbers[id] = ofLists[~first] as number;
-      else if (first > 0) numbers[id] = ofMembers[first] ||= arrays.push([first - 1]) - 1;
+    for (let start = 0; start < numbers.length; start += inChunk + 1) {
+      const chunk = this.#first.chunkOf(start);
+      const end = Math.min(numbers.length - start, chunk.length);
+      for (let at = 0; at < end; at++) {
+        const first = chunk[at] as number;
+        if (first < 0) numbers[start + at] = ofLists[~first] as number;
+        else if (first > 0) numbers[start + at] = ofMembers[first] ||= arrays.push([first - 1]) - 1;
+      }
     }
     this.#first.clear();
-    return (id) => arrays[numbers[id] ?? 0] as readonly number[];
+    return new SharedSets(numbers, arrays);
   }
 
   /** Gives the place of each list in `arrays`. */
@@ -228,6 +229,34 @@ export class IntSets {
     return true;
   }
 }
+
+/** Sets that are complete. What they are asked for they are asked for millions of times. */
+export class SharedSets {
+  readonly #numbers: Int32Array;
+  /** Those that hold something else each, by number. */
+  readonly #arrays: readonly (readonly number[])[];
+  readonly get: (id: number) => readonly number[];
+
+  constructor(numbers: Int32Array, arrays: readonly (readonly number[])[]) {
+    this.#numbers = numbers;
+    this.#arrays = arrays;
+    this.get = (id) => arrays[numbers[id] ?? 0] as readonly number[];
+  }
+
+  /** Gives what says of sets whether one of their members is such: found out once for all that hold the same. */
+  some(is: (member: number) => boolean): (id: number) => boolean {
+    const numbers = this.#numbers;
+    const known = new Uint8Array(this.#arrays.length);
+    return (id) => {
+      const number = numbers[id] ?? 0;
+      if (known[number] === 0) known[number] = (this.#arrays[number] as readonly number[]).some(is) ? YES : NO;
+      return known[number] === YES;
+    };
+  }
+}
+
+const NO = 1;
+const YES = 2;
 
 function isPowerOfTwo(size: number): boolean {
   return (size & (size - 1)) === 0;

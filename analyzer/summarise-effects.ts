@@ -27,6 +27,7 @@ import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type
 import type { Ruptures } from './find-rupture-points.js';
 import type { Models } from './models.js';
 import type { RootId, RootTable } from './roots.js';
+import type { TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
 
 export { Effect } from './effects/kinds.js';
@@ -74,6 +75,8 @@ class Summariser {
   readonly #outsideEffects: OutsideEffects;
   readonly #callEffects: CallEffects;
   readonly #aliases = new Map<ValueId, ValueId[]>();
+  /** A function that keeps something between its calls shows that, too: `_.memoize(fn).cache`. */
+  readonly #remembers: (value: ValueId) => boolean;
   /** By op of the function that is looked at: what it has listed. */
   readonly #from: number[] = [];
   readonly #to: number[] = [];
@@ -82,6 +85,7 @@ class Summariser {
     this.#facts = facts;
     this.#origins = origins;
     this.#ops = new OpsByFunction(facts);
+    this.#remembers = origins.mayBe((id) => this.#isStateful(id));
     this.#list = new EffectList(facts.functions.length);
     this.#values = new FunctionValues(facts, origins, this.#ops, this.#list, findEntries(facts, origins, ruptures));
     this.#changes = new Changes(facts, origins, models, this.#list, this.#values);
@@ -238,12 +242,9 @@ class Summariser {
     if (this.#facts.d.get(op) === 1) this.#values.addSelf(to, this.#values.innerOf(to));
   }
 
-  /** A function that keeps something between its calls shows that, too: `_.memoize(fn).cache`. */
-  #remembers(base: ValueId): boolean {
-    return this.#origins.tokensOf(base).some((id) => {
-      const token = this.#origins.tokens.get(id);
-      return token.kind === 'bound' && token.stateful;
-    });
+  #isStateful(id: TokenId): boolean {
+    const token = this.#origins.tokens.get(id);
+    return token.kind === 'bound' && token.stateful;
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {

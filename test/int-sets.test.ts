@@ -36,10 +36,15 @@ test('sets have what was added, in its order, while they grow and when they are 
   );
   const shared = sets.share();
   t.deepEqual(
-    expected.map((_, id) => shared(id)),
+    expected.map((_, id) => shared.get(id)),
     listed,
   );
-  t.is(shared(0), shared(20), 'those that hold the same are one array');
+  t.is(shared.get(0), shared.get(20), 'those that hold the same are one array');
+  const hasEven = shared.some((member) => member % 2 === 0);
+  t.deepEqual(
+    expected.map((_, id) => hasEven(id)),
+    listed.map((members) => members.some((member) => member % 2 === 0)),
+  );
 });
 
 test('the first member that another set does not have', (t) => {

@@ -110,9 +110,9 @@ export class Found {
     for (let call = 0; call < callOp.length; call++) {
       const op = callOp.get(call);
       calleeOf[op] = this.calleeOf(op);
-      const functions = inPlaceOfCall(call);
+      const functions = inPlaceOfCall.get(call);
       if (functions.length > 0) inPlace.set(op, functions);
     }
-    return { calleesOf: this.callees.share(), inPlaceOf: (op) => inPlace.get(op) ?? nobody, calleeOf };
+    return { calleesOf: this.callees.share().get, inPlaceOf: (op) => inPlace.get(op) ?? nobody, calleeOf };
   }
 }
