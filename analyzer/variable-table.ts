@@ -59,6 +59,11 @@ export class VariableTable {
     };
   }
 
+  nameOf(value: ValueId): string | undefined {
+    const row = this.#row(value);
+    return row === 0 ? undefined : this.#names[row - 1];
+  }
+
   /** Which function declares it; undefined where it is no variable. */
   ownerOf(value: ValueId): FunctionId | undefined {
     const row = this.#row(value);

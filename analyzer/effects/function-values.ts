@@ -294,9 +294,9 @@ export class FunctionValues {
 
   /** Fields are told apart on `this` itself, and on nothing else. */
   hasFields(root: RootId): boolean {
-    if (!this.roots.isWhole(root)) return false;
     const base = this.roots.baseOf(root);
-    return base === 'this' || (base === 'variable' && this.#is(this.roots.of(root), IS_RECEIVER));
+    const mayHave = base === 'this' || (base === 'variable' && this.#is(this.roots.of(root), IS_RECEIVER));
+    return mayHave && this.roots.isWhole(root);
   }
 
   noteReturned(root: RootId): void {
