@@ -6,7 +6,8 @@
  *
  * All other streams are plain calls of the closure, as written.
  */
-import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
+import type { ReadonlyById } from '../analyzer/by-id.js';
+import type { Part, PartStream } from '../analyzer/cut-parts.js';
 import { type AwaitCut, type FunctionFact, FunctionFlag, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Cut, FluxionId } from '../flx/program.js';
@@ -18,9 +19,9 @@ import type { Messages } from './write-messages.js';
 
 export function chooseCuts(
   pipeline: Pipeline,
-  placed: ReadonlyMap<PartId, Placed>,
+  placed: ReadonlyById<Placed>,
   messages: Messages,
-  names: ReadonlyMap<PartId, string>,
+  names: ReadonlyById<string>,
   folds: Folds,
 ): ChosenCuts {
   const cuts = new Map<string, Cut>();
@@ -60,7 +61,7 @@ export function chooseCuts(
  * Where the code goes on with one fluxion in one copy of a function and with another in the next: what runs there cannot tell which
  * copy it is, and one of them may be a plain call.
  */
-function findCopied({ facts, parts }: Pipeline, names: ReadonlyMap<PartId, string>, folds: Folds): ReadonlySet<string> {
+function findCopied({ facts, parts }: Pipeline, names: ReadonlyById<string>, folds: Folds): ReadonlySet<string> {
   const dests = new Map<string, string>();
   const copied = new Set<string>();
   for (const { streams } of parts.list) {
@@ -112,9 +113,9 @@ function cutsOf(
   pipeline: Pipeline,
   from: Part,
   stream: PartStream,
-  placed: ReadonlyMap<PartId, Placed>,
+  placed: ReadonlyById<Placed>,
   messages: Messages,
-  names: ReadonlyMap<PartId, string>,
+  names: ReadonlyById<string>,
 ): Cut[] {
   const { facts, parts } = pipeline;
   const message = messages.of(stream);
