@@ -127,19 +127,18 @@ function cutsOf(
     if (placed.get(to)?.placement === placed.get(from.id)?.placement || vars.length !== variables.size) continue;
     if (!standsAlone(pipeline, dest, variables)) continue;
     const module = facts.moduleOf(stream.owner).id;
-    const base = { module, dest: names.get(to) as string, message: vars };
     // What an awaited value is assigned to may live on another loop than the one that awaits it.
     if (stream.cut?.form === 'assignment') continue;
-    if (stream.cut !== null) found.push({ ...base, ...restCut(pipeline, dest, stream.cut) });
-    else found.push(...callbackCuts(pipeline, stream, dest).map((cut) => ({ ...base, ...cut })));
+    const base = { module, dest: names.get(to) as string, message: vars };
+    if (stream.cut !== null) found.push(restCut(pipeline, dest, stream.cut, base));
+    else found.push(...callbackCuts(pipeline, stream, dest, base));
   }
   return found;
 }
 
-type RestCut = Omit<Extract<Cut, { kind: 'rest' }>, 'module' | 'dest' | 'message'>;
-type CallbackCut = Omit<Extract<Cut, { kind: 'callback' }>, 'module' | 'dest' | 'message'>;
+type CutBase = Pick<Cut, 'module' | 'dest' | 'message'>;
 
-function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
+function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut, { module, dest: name, message }: CutBase): Cut {
   const bound: string[] = [];
   for (let value = dest.fn.valueStart; value < dest.fn.valueEnd; value++) {
     const fact = pipeline.facts.variables.get(value);
@@ -147,6 +146,9 @@ function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
       bound.push(fact.name);
   }
   return {
+    module,
+    dest: name,
+    message,
     bound,
     kind: 'rest',
     start: cut.statementEnd,
@@ -155,12 +157,13 @@ function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
   };
 }
 
-function callbackCuts(pipeline: Pipeline, stream: PartStream, dest: Part): CallbackCut[] {
+function callbackCuts(pipeline: Pipeline, stream: PartStream, dest: Part, base: CutBase): Cut[] {
+  const { module, dest: name, message } = base;
   const callbacks = stream.point?.callbacks ?? [];
   // A callback that stands elsewhere has its own closure there; only what stands in the call is cut here.
   return callbacks
     .filter((callback) => callback.fn === dest.fn.id && callback.inPlace)
-    .map(() => ({ kind: 'callback' as const, start: dest.fn.start, end: dest.fn.end }))
+    .map(() => ({ module, dest: name, message, kind: 'callback' as const, start: dest.fn.start, end: dest.fn.end }))
     .filter(({ start, end }) => isWholeArgument(pipeline, stream, start, end));
 }
 
