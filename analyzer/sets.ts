@@ -10,6 +10,7 @@
  */
 import { IntBlocks, inChunk } from './int-blocks.js';
 import { IntList } from './int-list.js';
+import { Ranks } from './ranks.js';
 
 /** From this size on a list has a table. */
 const large = 16;
@@ -18,7 +19,9 @@ const countedByBytes = 256;
 
 export class IntSets {
   /** 0: nothing; m + 1: only m; below 0: the inverted number of a list. */
-  readonly #first = new IntList(4096);
+  #first = new IntList(4096);
+  /** When nothing is added any more: sets that hold something, and `#first` is by their places. */
+  #filled: Ranks | null = null;
   #blocks = new IntBlocks();
   /** Of lists: block, how many members, and the table's block, plus one, for those that are large. */
   #block = new IntList(256);
@@ -152,18 +155,24 @@ export class IntSets {
   }
 
   size(id: number): number {
-    const first = id < this.#first.length ? this.#first.get(id) : 0;
+    const first = this.#firstOf(id);
     return first === 0 ? 0 : first > 0 ? 1 : this.#size.get(~first);
   }
 
   /** Members by the order in which they came; while some may still be added. */
   at(id: number, index: number): number {
-    const first = this.#first.get(id);
+    const first = this.#firstOf(id);
     return first > 0 ? first - 1 : this.#blocks.get(this.#block.get(~first) + index);
   }
 
+  #firstOf(id: number): number {
+    if (this.#filled === null) return id < this.#first.length ? this.#first.get(id) : 0;
+    const place = this.#filled.of(id);
+    return place === -1 ? 0 : this.#first.get(place);
+  }
+
   get(id: number): readonly number[] {
-    const first = id < this.#first.length ? this.#first.get(id) : 0;
+    const first = this.#firstOf(id);
     if (first === 0) return none;
     if (first < 0) return this.#arrays[~first] ?? this.#copy(~first);
     while (this.#alone.length < first) this.#alone.push(undefined);
@@ -192,6 +201,20 @@ export class IntSets {
     this.#blocks = new IntBlocks();
     this.#block = new IntList(1);
     this.#table = new IntList(1);
+    this.#leaveOutEmpty();
+  }
+
+  #leaveOutEmpty(): void {
+    const filled = new Ranks();
+    const first = new IntList(1024);
+    for (let id = 0; id < this.#first.length; id++) {
+      const entry = this.#first.get(id);
+      if (entry === 0) continue;
+      filled.push(id);
+      first.push(entry);
+    }
+    this.#filled = filled;
+    this.#first = first;
   }
 
   #hashOf(list: number): number {
