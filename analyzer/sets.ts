@@ -10,7 +10,6 @@
  */
 import { IntBlocks, inChunk } from './int-blocks.js';
 import { IntList } from './int-list.js';
-import { Ranks } from './ranks.js';
 
 /** From this size on a list has a table. */
 const large = 16;
@@ -19,23 +18,20 @@ const countedByBytes = 256;
 
 export class IntSets {
   /** 0: nothing; m + 1: only m; below 0: the inverted number of a list. */
-  #first = new IntList(4096);
-  /** When nothing is added any more: sets that hold something, and `#first` is by their places. */
-  #filled: Ranks | null = null;
+  readonly #first = new IntList(4096);
+  #mostAlone = 0;
   #blocks = new IntBlocks();
   /** Of lists: block, how many members, and the table's block, plus one, for those that are large. */
   #block = new IntList(256);
   #size = new IntList(256);
   #table = new IntList(256);
-  /** Of lists, when nothing is added any more. */
-  #arrays: (readonly number[])[] = [];
-  readonly #alone: (readonly number[] | undefined)[] = [];
 
   /** True if `member` is new to set `id`. */
   add(id: number, member: number): boolean {
     this.#first.extend(id + 1);
     const first = this.#first.get(id);
     if (first === 0) {
+      if (member > this.#mostAlone) this.#mostAlone = member;
       this.#first.set(id, member + 1);
       return true;
     }
@@ -155,31 +151,22 @@ export class IntSets {
   }
 
   size(id: number): number {
-    const first = this.#firstOf(id);
+    const first = id < this.#first.length ? this.#first.get(id) : 0;
     return first === 0 ? 0 : first > 0 ? 1 : this.#size.get(~first);
   }
 
   /** Members by the order in which they came; while some may still be added. */
   at(id: number, index: number): number {
-    const first = this.#firstOf(id);
+    const first = this.#first.get(id);
     return first > 0 ? first - 1 : this.#blocks.get(this.#block.get(~first) + index);
   }
 
-  #firstOf(id: number): number {
-    if (this.#filled === null) return id < this.#first.length ? this.#first.get(id) : 0;
-    const place = this.#filled.of(id);
-    return place === -1 ? 0 : this.#first.get(place);
-  }
-
   get(id: number): readonly number[] {
-    const first = this.#firstOf(id);
-    if (first === 0) return none;
-    if (first < 0) return this.#arrays[~first] ?? this.#copy(~first);
-    while (this.#alone.length < first) this.#alone.push(undefined);
-    return (this.#alone[first - 1] ??= [first - 1]);
+    const first = id < this.#first.length ? this.#first.get(id) : 0;
+    return first === 0 ? none : first < 0 ? this.#copy(~first) : [first - 1];
   }
 
-  #copy(list: number): readonly number[] {
+  #copy(list: number): number[] {
     const block = this.#block.get(list);
     const size = this.#size.get(list);
     const members = new Array<number>(size);
@@ -187,34 +174,42 @@ export class IntSets {
     return members;
   }
 
-  /** Nothing is added any more: sets that hold the same are one array from now on. */
-  share(): void {
+  /** Nothing is added any more, and nothing is left here: sets that hold the same are one array from now on. */
+  share(): SharedSets {
+    const arrays: (readonly number[])[] = [none];
+    const ofLists = this.#shareLists(arrays);
+    const ofMembers = new Int32Array(this.#mostAlone + 2);
+    const numbers = new Int32Array(this.#first.length);
+    for (let start = 0; start < numbers.length; start += inChunk + 1) {
+      const chunk = this.#first.chunkOf(start);
+      const end = Math.min(numbers.length - start, chunk.length);
+      for (let at = 0; at < end; at++) {
+        const first = chunk[at] as number;
+        if (first < 0) numbers[start + at] = ofLists[~first] as number;
+        else if (first > 0) numbers[start + at] = ofMembers[first] ||= arrays.push([first - 1]) - 1;
+      }
+    }
+    this.#first.clear();
+    return new SharedSets(numbers, arrays);
+  }
+
+  /** Gives the place of each list in `arrays`. */
+  #shareLists(arrays: (readonly number[])[]): Int32Array {
     const known = new Map<number, number[]>();
+    const places = new Int32Array(this.#block.length);
     for (let list = 0; list < this.#block.length; list++) {
       const key = this.#hashOf(list);
       const others = known.get(key);
       const same = others?.find((other) => this.#isSame(list, other));
-      this.#arrays.push(same === undefined ? this.#copy(list) : (this.#arrays[same] as readonly number[]));
+      places[list] = same === undefined ? arrays.push(this.#copy(list)) - 1 : (places[same] as number);
       if (others === undefined) known.set(key, [list]);
       else if (same === undefined) others.push(list);
     }
     this.#blocks = new IntBlocks();
     this.#block = new IntList(1);
+    this.#size = new IntList(1);
     this.#table = new IntList(1);
-    this.#leaveOutEmpty();
-  }
-
-  #leaveOutEmpty(): void {
-    const filled = new Ranks();
-    const first = new IntList(1024);
-    for (let id = 0; id < this.#first.length; id++) {
-      const entry = this.#first.get(id);
-      if (entry === 0) continue;
-      filled.push(id);
-      first.push(entry);
-    }
-    this.#filled = filled;
-    this.#first = first;
+    return places;
   }
 
   #hashOf(list: number): number {
@@ -234,6 +229,34 @@ export class IntSets {
     return true;
   }
 }
+
+/** Sets that are complete. What they are asked for they are asked for millions of times. */
+export class SharedSets {
+  readonly #numbers: Int32Array;
+  /** Those that hold something else each, by number. */
+  readonly #arrays: readonly (readonly number[])[];
+  readonly get: (id: number) => readonly number[];
+
+  constructor(numbers: Int32Array, arrays: readonly (readonly number[])[]) {
+    this.#numbers = numbers;
+    this.#arrays = arrays;
+    this.get = (id) => arrays[numbers[id] ?? 0] as readonly number[];
+  }
+
+  /** Gives what says of sets whether one of their members is such: found out once for all that hold the same. */
+  some(is: (member: number) => boolean): (id: number) => boolean {
+    const numbers = this.#numbers;
+    const known = new Uint8Array(this.#arrays.length);
+    return (id) => {
+      const number = numbers[id] ?? 0;
+      if (known[number] === 0) known[number] = (this.#arrays[number] as readonly number[]).some(is) ? YES : NO;
+      return known[number] === YES;
+    };
+  }
+}
+
+const NO = 1;
+const YES = 2;
 
 function isPowerOfTwo(size: number): boolean {
   return (size & (size - 1)) === 0;

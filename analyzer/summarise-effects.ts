@@ -28,6 +28,7 @@ import type { Ruptures } from './find-rupture-points.js';
 import type { Models } from './models.js';
 import type { RootId, RootTable } from './roots.js';
 import { IntSets } from './sets.js';
+import type { TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
 
 export { Effect } from './effects/kinds.js';
@@ -77,11 +78,17 @@ class Summariser {
   readonly #callEffects: CallEffects;
   /** By row of the variable. */
   readonly #aliases = new IntSets();
+  /** A function that keeps something between its calls shows that, too: `_.memoize(fn).cache`. */
+  readonly #remembers: (value: ValueId) => boolean;
+  /** By op of the function that is looked at: what it has listed. */
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
     this.#origins = origins;
     this.#ops = new OpsByFunction(facts);
+    this.#remembers = origins.mayBe((id) => this.#isStateful(id));
     this.#list = new EffectList(facts.functions.length);
     this.#values = new FunctionValues(facts, origins, this.#ops, this.#list, findEntries(facts, origins, ruptures));
     this.#changes = new Changes(facts, origins, models, this.#list, this.#values);
@@ -121,26 +128,53 @@ class Summariser {
       // Each round can only add; a circle settles within a few.
       for (let round = 0; isCircle && round < 40; round++) {
         this.#values.changed = false;
-        for (const fn of functions) this.#lookAt(fn, false);
+        for (const fn of functions) this.#lookAt(fn, false, isCircle);
         if (!this.#values.changed) break;
       }
-      for (const fn of functions) this.#lookAt(fn, true);
+      for (const fn of functions) this.#lookAt(fn, true, isCircle);
     }
   }
 
-  /** Values move forwards in the source but for loops, hoisting and recursion: steps are repeated until nothing moves. */
-  #lookAt(id: FunctionId, record: boolean): void {
+  /** Values move forwards in the source but for loops, hoisting and recursion: steps are repeated until nothing moves. In a circle all of
+   *  them are, as what callees do may have changed as well. */
+  #lookAt(id: FunctionId, record: boolean, isCircle: boolean): void {
     this.#values.enter(this.#facts.fn(id), this.#callEffects.summaries.get(id) as Summary);
     const ops = this.#ops.of(id);
     this.#list.begin(id);
-    for (let round = 0; round < 40; round++) {
-      this.#values.startRound(record);
-      this.#list.startAgain(id);
-      for (let index = 0; index < ops.length; index++) this.#step(ops[index] as OpId);
-      if (!this.#values.moved) break;
+    this.#stepAll(id, ops, record);
+    let isInOrder = true;
+    for (let round = 1; round < 40 && this.#values.moved; round++) {
+      isInOrder = isCircle || this.#values.isCrowded;
+      if (isInOrder) this.#stepAll(id, ops, record);
+      else this.#stepMoved(ops, record);
     }
+    if (!isInOrder) this.#list.arrange(id, this.#from, this.#to, ops.length);
     this.#list.end(id);
     if (record) this.#noteAliases();
+  }
+
+  #stepAll(id: FunctionId, ops: Int32Array, record: boolean): void {
+    this.#values.startRound(record);
+    this.#list.startAgain(id);
+    for (let index = 0; index < ops.length; index++) this.#stepAt(index, ops[index] as OpId);
+  }
+
+  /** What is returned is seen by whoever returns more. */
+  #stepMoved(ops: Int32Array, record: boolean): void {
+    this.#values.startRound(record);
+    const { reads } = this.#values;
+    for (let index = 0; index < ops.length; index++) {
+      const op = ops[index] as OpId;
+      if (!reads.isDone(index) || this.#facts.kind.get(op) === Op.return) this.#stepAt(index, op);
+    }
+  }
+
+  #stepAt(index: number, op: OpId): void {
+    this.#from[index] = this.#list.next;
+    this.#values.reads.begin(index);
+    this.#step(op);
+    this.#values.reads.end(index);
+    this.#to[index] = this.#list.next;
   }
 
   #noteAliases(): void {
@@ -214,12 +248,9 @@ class Summariser {
     if (this.#facts.d.get(op) === 1) this.#values.addSelf(to, this.#values.innerOf(to));
   }
 
-  /** A function that keeps something between its calls shows that, too: `_.memoize(fn).cache`. */
-  #remembers(base: ValueId): boolean {
-    return this.#origins.tokensOf(base).some((id) => {
-      const token = this.#origins.tokens.get(id);
-      return token.kind === 'bound' && token.stateful;
-    });
+  #isStateful(id: TokenId): boolean {
+    const token = this.#origins.tokens.get(id);
+    return token.kind === 'bound' && token.stateful;
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {

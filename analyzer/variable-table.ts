@@ -56,6 +56,11 @@ export class VariableTable {
     };
   }
 
+  nameOf(value: ValueId): string | undefined {
+    const row = this.#rows.of(value);
+    return row === -1 ? undefined : this.#names[row];
+  }
+
   /** Which function declares it; undefined where it is no variable. */
   ownerOf(value: ValueId): FunctionId | undefined {
     const row = this.#rows.of(value);

@@ -31,12 +31,21 @@ test('sets have what was added, in its order, while they grow and when they are 
     expected.map((each) => [...each]),
   );
   sets.close(19);
-  sets.share();
   t.deepEqual(
     expected.map((_, id) => sets.get(id)),
     listed,
   );
-  t.is(sets.get(0), sets.get(20), 'those that hold the same are one array');
+  const shared = sets.share();
+  t.deepEqual(
+    expected.map((_, id) => shared.get(id)),
+    listed,
+  );
+  t.is(shared.get(0), shared.get(20), 'those that hold the same are one array');
+  const hasEven = shared.some((member) => member % 2 === 0);
+  t.deepEqual(
+    expected.map((_, id) => hasEven(id)),
+    listed.map((members) => members.some((member) => member % 2 === 0)),
+  );
 });
 
 test('the first member that another set does not have', (t) => {

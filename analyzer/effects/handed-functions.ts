@@ -36,6 +36,8 @@ export class HandedFunctions {
   readonly #models: Models;
   readonly #reached: ReachedFrom;
   #found: Lent | null = null;
+  /** Somebody may look for functions in it. */
+  readonly #mayBeLookedAt: (value: ValueId) => boolean;
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
@@ -43,6 +45,10 @@ export class HandedFunctions {
     this.#ruptures = ruptures;
     this.#models = models;
     this.#reached = new ReachedFrom((place, found, visit) => this.#look(place, found, visit), budget);
+    this.#mayBeLookedAt = origins.mayBe((id) => {
+      const token = origins.tokens.get(id);
+      return token.kind === 'external' && !models.isData(token.shape);
+    });
   }
 
   /** Other than the callbacks of its rupture points. */
@@ -70,7 +76,8 @@ export class HandedFunctions {
   /** Null where nobody looks. */
   #depthIn(base: ValueId, atom: AtomId): number | null {
     if (atom !== ANY_PROPERTY && isCalledByLanguage(this.#facts.atomName(atom))) return 0;
-    return this.#origins.tokensOf(base).some((id) => this.#isLookedFor(id, atom)) ? mostDeep : null;
+    const isLookedFor = (id: TokenId): boolean => this.#isLookedFor(id, atom);
+    return this.#mayBeLookedAt(base) && this.#origins.tokensOf(base).some(isLookedFor) ? mostDeep : null;
   }
 
   /** How deep it looks for functions in its arguments. The language calls no others than those that it is given, but may give

@@ -11,6 +11,16 @@ import type { CallbackUse } from './uses.js';
 const NO_CALL = -1;
 const nobody: readonly FunctionId[] = [];
 
+/** What is asked of calls when all is found. */
+export interface Closed {
+  /** Functions of the program that the call runs. */
+  calleesOf(op: OpId): readonly FunctionId[];
+  /** Functions of the program that the callee, which is not one, runs before it returns. */
+  inPlaceOf(op: OpId): readonly FunctionId[];
+  /** By op what holds all that a method call calls; 0 for others. */
+  readonly calleeOf: Int32Array;
+}
+
 export class Found {
   readonly callees = new IntSets();
   /** By call, of which there are a fifth as many as ops; the latter of method calls: the value that holds the method. */
@@ -79,11 +89,6 @@ export class Found {
     this.#methodValues.set(call, value);
   }
 
-  inPlaceOf(op: OpId): readonly FunctionId[] {
-    const call = this.#callOf(op);
-    return call === NO_CALL ? nobody : this.#inPlaceCallees.get(call);
-  }
-
   addInPlace(op: OpId, fn: FunctionId): void {
     const call = this.#callOf(op);
     invariant(call !== NO_CALL, `op ${op} runs something and calls nothing`);
@@ -96,9 +101,18 @@ export class Found {
   }
 
   /** Nothing is added any more. */
-  close(): void {
+  close(): Closed {
     this.called.clear();
-    this.callees.share();
-    this.#inPlaceCallees.share();
+    const { callOp } = this.#facts;
+    const calleeOf = new Int32Array(this.#facts.kind.length);
+    const inPlaceOfCall = this.#inPlaceCallees.share();
+    const inPlace = new Map<OpId, readonly FunctionId[]>();
+    for (let call = 0; call < callOp.length; call++) {
+      const op = callOp.get(call);
+      calleeOf[op] = this.calleeOf(op);
+      const functions = inPlaceOfCall.get(call);
+      if (functions.length > 0) inPlace.set(op, functions);
+    }
+    return { calleesOf: this.callees.share().get, inPlaceOf: (op) => inPlace.get(op) ?? nobody, calleeOf };
   }
 }
