@@ -27,6 +27,7 @@ import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type
 import type { Ruptures } from './find-rupture-points.js';
 import type { Models } from './models.js';
 import type { RootId, RootTable } from './roots.js';
+import { IntSets } from './sets.js';
 import type { TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
 
@@ -44,7 +45,8 @@ export interface Effects {
   /** The function is called by others than code that the analysis follows: its parameters come from nowhere. */
   isEntry(fn: FunctionId): boolean;
   /** Variables that share what they hold with another, as far as the function that declares them can tell. */
-  readonly aliases: ReadonlyMap<ValueId, readonly ValueId[]>;
+  aliasesOf(variable: ValueId): Iterable<ValueId>;
+  isAliased(variable: ValueId): boolean;
   /** Functions that run as part of the op: callees, callbacks run in place, and callbacks that code without a model
    *  may run. */
   executes(op: OpId): readonly FunctionId[];
@@ -74,7 +76,8 @@ class Summariser {
   readonly #changes: Changes;
   readonly #outsideEffects: OutsideEffects;
   readonly #callEffects: CallEffects;
-  readonly #aliases = new Map<ValueId, ValueId[]>();
+  /** By row of the variable. */
+  readonly #aliases = new IntSets();
   /** A function that keeps something between its calls shows that, too: `_.memoize(fn).cache`. */
   readonly #remembers: (value: ValueId) => boolean;
   /** By op of the function that is looked at: what it has listed. */
@@ -95,7 +98,13 @@ class Summariser {
 
   effects(): Effects {
     // Not the summaries, which nobody needs any more.
-    const [facts, origins, list, values] = [this.#facts, this.#origins, this.#list, this.#values];
+    const [facts, origins, list, values, aliases] = [
+      this.#facts,
+      this.#origins,
+      this.#list,
+      this.#values,
+      this.#aliases,
+    ];
     const { executes } = this.#outsideEffects;
     values.leave();
     return {
@@ -107,7 +116,8 @@ class Summariser {
       thisAliases: values.thisAliases,
       isGiven: (value, fn) => values.isGivenTo(value, facts.fn(fn)),
       isEntry: (fn) => values.entries[fn] === 1,
-      aliases: this.#aliases,
+      aliasesOf: (variable) => membersOf(aliases, facts.variables.rowOf(variable)),
+      isAliased: (variable) => facts.variables.has(variable) && aliases.size(facts.variables.rowOf(variable)) > 0,
     };
   }
 
@@ -123,8 +133,6 @@ class Summariser {
       }
       for (const fn of functions) this.#lookAt(fn, true, isCircle);
     }
-    // A list that has grown keeps room for many more.
-    for (const [value, others] of this.#aliases) this.#aliases.set(value, others.slice());
   }
 
   /** Values move forwards in the source but for loops, hoisting and recursion: steps are repeated until nothing moves. In a circle all of
@@ -180,9 +188,7 @@ class Summariser {
   #noteAlias(value: ValueId, root: RootId): void {
     const of = this.#values.roots.of(root);
     if (!this.#values.roots.isVariable(root) || of === value) return;
-    const known = this.#aliases.get(value);
-    if (known === undefined) this.#aliases.set(value, [of]);
-    else if (!known.includes(of)) known.push(of);
+    this.#aliases.add(this.#facts.variables.rowOf(value), of);
   }
 
   #step(op: OpId): void {
@@ -270,6 +276,10 @@ class Summariser {
       this.#values.noteReturned(this.#values.roots.variable(value));
     for (const root of this.#values.innerOf(value)) this.#values.noteReturnedWithin(root);
   }
+}
+
+function* membersOf(sets: IntSets, id: number): Generator<number, void> {
+  for (let index = 0; id !== -1 && index < sets.size(id); index++) yield sets.at(id, index);
 }
 
 /** Functions that others than known callers call. */
