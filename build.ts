@@ -1,11 +1,6 @@
 /**
- * The last steps of the build.
- *
- * Private names of the compiler's classes become plain ones: `#facts` is `$facts` from here on, as long as before, so places in source maps stay
- * right. TypeScript has seen to it by now that nobody else uses them, and V8 takes several times as long to find a private one in code that
- * it has not optimised, which in most compiles is nearly all.
- *
- * What the compiler, the engine and replicas load goes into few files. Loaded module by module, it took twice as long, on each loop.
+ * The last steps of the build. What the compiler consists of is made plain (`build-plain.ts`); then what the compiler, the engine and replicas
+ * load goes into few files. Loaded module by module, it took twice as long, on each loop.
  *
  * Reads: dist, as the TypeScript compiler wrote it.
  * Gives: dist/bin/bundle and dist/runtime/bundle. These lie as deep as most of what goes into them, for paths that begin there.
@@ -14,44 +9,17 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { invariant } from './diagnostics/invariant.js';
-import { parse } from './syntax/parser.js';
+import { makePlain } from './build-plain.js';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
-const compilerFolders = ['syntax', 'analyzer', 'pipeliner', 'flx'];
+const helpers = path.join(root, 'syntax/iterate.js');
 
-interface TreeNode {
-  readonly type: string;
-  readonly start: number;
-  readonly name?: string;
-}
-
-function* nodesWithin(value: unknown): Generator<TreeNode> {
-  if (typeof value !== 'object' || value === null) return;
-  if ('type' in value && 'start' in value) yield value as TreeNode;
-  for (const inner of Object.values(value)) yield* nodesWithin(inner);
-}
-
-function openPrivateNames(text: string, file: string): string {
-  const nodes = [...nodesWithin(parse(text, 'module'))];
-  const hidden = nodes.filter(({ type }) => type === 'PrivateIdentifier').sort((a, b) => a.start - b.start);
-  const names = new Set(hidden.map(({ name }) => `$${name}`));
-  const taken = nodes.find(({ type, name = '' }) => type === 'Identifier' && names.has(name));
-  invariant(taken === undefined, `${file} has both a private name and ${taken?.name}`);
-  let opened = '';
-  let end = 0;
-  for (const { start } of hidden) {
-    // `get#size()` is not written by the TypeScript compiler, so it is a name of its own already.
-    opened += `${text.slice(end, start)}$`;
-    end = start + 1;
-  }
-  return opened + text.slice(end);
-}
-
-for (const folder of compilerFolders) {
+for (const folder of ['syntax', 'analyzer', 'pipeliner', 'flx']) {
   for (const name of readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })) {
     const file = path.join(root, folder, name);
-    if (name.endsWith('.js')) writeFileSync(file, openPrivateNames(readFileSync(file, 'utf8'), file));
+    if (!name.endsWith('.js') || file === helpers) continue;
+    const from = path.relative(path.dirname(file), helpers).split(path.sep).join('/');
+    writeFileSync(file, makePlain(readFileSync(file, 'utf8'), from.startsWith('.') ? from : `./${from}`));
   }
 }
 

@@ -60,7 +60,7 @@ export class HandedFunctions {
     for (let index = 0; index < count; index++) this.#addFrom(this.#facts.argument(call, index), depth, found);
     for (const point of this.#ruptures.byOp.get(op) ?? []) for (const { fn } of point.callbacks) found.delete(fn);
     for (const fn of this.#lent.keptBy.get(op) ?? nothing) found.delete(fn);
-    for (const group of this.#runBy(op)) for (const fn of this.#lent.runBy.get(group) ?? nothing) found.add(fn);
+    this.#addRunBy(op, found);
     return found;
   }
 
@@ -84,7 +84,9 @@ export class HandedFunctions {
    *  them to others: `Object.assign(res, { end() {} })`. */
   #depthOf(op: OpId): number {
     let depth = 0;
-    for (const shape of this.#calleesOf(op)) {
+    for (const id of this.#origins.calleeTokens(op)) {
+      const shape = this.#shapeOf(id);
+      if (shape === null) continue;
       const call = this.#models.call(shape, this.#facts.kind.get(op) === Op.construct);
       if (shape.package !== '' && call?.data !== true) return mostDeep;
       if (call?.mutates?.some((target) => target !== 'this' && this.#isOutside(op, target)) === true) depth = mostDeep;
@@ -100,12 +102,10 @@ export class HandedFunctions {
       .some((id) => this.#isLookedFor(id, ANY_PROPERTY));
   }
 
-  *#calleesOf(op: OpId): Generator<Shape> {
-    for (const id of this.#origins.calleeTokens(op)) {
-      let token = this.#origins.tokens.get(id);
-      while (token.kind === 'bound') token = this.#origins.tokens.get(token.target);
-      if (token.kind === 'external') yield token.shape;
-    }
+  #shapeOf(id: TokenId): Shape | null {
+    let token = this.#origins.tokens.get(id);
+    while (token.kind === 'bound') token = this.#origins.tokens.get(token.target);
+    return token.kind === 'external' ? token.shape : null;
   }
 
   #isLookedFor(id: TokenId, atom: AtomId): boolean {
@@ -148,10 +148,12 @@ export class HandedFunctions {
 
   // --- functions that were given before, to be run by other calls (`app.locals.show = fn`, then `res.render()`) -------
 
-  *#runBy(op: OpId): Generator<string> {
-    for (const shape of this.#calleesOf(op)) {
+  #addRunBy(op: OpId, found: Set<FunctionId>): void {
+    for (const id of this.#origins.calleeTokens(op)) {
+      const shape = this.#shapeOf(id);
+      if (shape === null) continue;
       const runs = this.#models.call(shape, this.#facts.kind.get(op) === Op.construct)?.runs;
-      if (runs !== undefined) yield runs;
+      if (runs !== undefined) for (const fn of this.#lent.runBy.get(runs) ?? nothing) found.add(fn);
     }
   }
 
