@@ -10,6 +10,7 @@
  */
 import { IntBlocks, inChunk } from './int-blocks.js';
 import { IntList } from './int-list.js';
+import { Ranks } from './ranks.js';
 
 /** From this size on a list has a table. */
 const large = 16;
@@ -179,18 +180,21 @@ export class IntSets {
     const arrays: (readonly number[])[] = [none];
     const ofLists = this.#shareLists(arrays);
     const ofMembers = new Int32Array(this.#mostAlone + 2);
-    const numbers = new Int32Array(this.#first.length);
-    for (let start = 0; start < numbers.length; start += inChunk + 1) {
+    const filled = new Ranks();
+    const numbers = new IntList(1024);
+    const { length } = this.#first;
+    for (let start = 0; start < length; start += inChunk + 1) {
       const chunk = this.#first.chunkOf(start);
-      const end = Math.min(numbers.length - start, chunk.length);
+      const end = Math.min(length - start, chunk.length);
       for (let at = 0; at < end; at++) {
         const first = chunk[at] as number;
-        if (first < 0) numbers[start + at] = ofLists[~first] as number;
-        else if (first > 0) numbers[start + at] = ofMembers[first] ||= arrays.push([first - 1]) - 1;
+        if (first === 0) continue;
+        filled.push(start + at);
+        numbers.push(first < 0 ? (ofLists[~first] as number) : (ofMembers[first] ||= arrays.push([first - 1]) - 1));
       }
     }
     this.#first.clear();
-    return new SharedSets(numbers, arrays);
+    return new SharedSets(filled, numbers, arrays);
   }
 
   /** Gives the place of each list in `arrays`. */
@@ -232,23 +236,31 @@ export class IntSets {
 
 /** Sets that are complete. What they are asked for they are asked for millions of times. */
 export class SharedSets {
-  readonly #numbers: Int32Array;
+  /** Sets that hold something, and by their places what. */
+  readonly #filled: Ranks;
+  readonly #numbers: IntList;
   /** Those that hold something else each, by number. */
   readonly #arrays: readonly (readonly number[])[];
   readonly get: (id: number) => readonly number[];
 
-  constructor(numbers: Int32Array, arrays: readonly (readonly number[])[]) {
+  constructor(filled: Ranks, numbers: IntList, arrays: readonly (readonly number[])[]) {
+    this.#filled = filled;
     this.#numbers = numbers;
     this.#arrays = arrays;
-    this.get = (id) => arrays[numbers[id] ?? 0] as readonly number[];
+    this.get = (id) => {
+      const place = filled.of(id);
+      return place === -1 ? none : (arrays[numbers.get(place)] as readonly number[]);
+    };
   }
 
   /** Gives what says of sets whether one of their members is such: found out once for all that hold the same. */
   some(is: (member: number) => boolean): (id: number) => boolean {
-    const numbers = this.#numbers;
+    const [filled, numbers] = [this.#filled, this.#numbers];
     const known = new Uint8Array(this.#arrays.length);
     return (id) => {
-      const number = numbers[id] ?? 0;
+      const place = filled.of(id);
+      if (place === -1) return false;
+      const number = numbers.get(place);
       if (known[number] === 0) known[number] = (this.#arrays[number] as readonly number[]).some(is) ? YES : NO;
       return known[number] === YES;
     };

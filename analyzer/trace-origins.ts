@@ -92,7 +92,7 @@ export function traceOrigins(
   const { liveCopies, areRequestsExposed } = solver;
   const shared = held.share();
   const { calleesOf, inPlaceOf, calleeOf } = found.close();
-  const calleeValue = (op: OpId): ValueId => calleeOf[op] || facts.a.get(op);
+  const calleeValue = (op: OpId): ValueId => calleeOf(op) || facts.a.get(op);
   return {
     tokens,
     tokensOf: shared.get,

@@ -4,6 +4,7 @@
 import { invariant } from '../../diagnostics/invariant.js';
 import { type CallId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
+import { Ranks } from '../ranks.js';
 import { IntSets } from '../sets.js';
 import type { TokenId } from '../tokens.js';
 import type { CallbackUse } from './uses.js';
@@ -17,8 +18,8 @@ export interface Closed {
   calleesOf(op: OpId): readonly FunctionId[];
   /** Functions of the program that the callee, which is not one, runs before it returns. */
   inPlaceOf(op: OpId): readonly FunctionId[];
-  /** By op what holds all that a method call calls; 0 for others. */
-  readonly calleeOf: Int32Array;
+  /** What holds all that a method call calls; 0 for other ops. */
+  calleeOf(op: OpId): ValueId;
 }
 
 export class Found {
@@ -104,15 +105,24 @@ export class Found {
   close(): Closed {
     this.called.clear();
     const { callOp } = this.#facts;
-    const calleeOf = new Int32Array(this.#facts.kind.length);
+    const methods = new Ranks();
+    const held = new IntList(1024);
     const inPlaceOfCall = this.#inPlaceCallees.share();
     const inPlace = new Map<OpId, readonly FunctionId[]>();
     for (let call = 0; call < callOp.length; call++) {
       const op = callOp.get(call);
-      calleeOf[op] = this.calleeOf(op);
+      const callee = this.calleeOf(op);
+      if (callee !== NOTHING) {
+        methods.push(op);
+        held.push(callee);
+      }
       const functions = inPlaceOfCall.get(call);
       if (functions.length > 0) inPlace.set(op, functions);
     }
+    const calleeOf = (op: OpId): ValueId => {
+      const place = methods.of(op);
+      return place === -1 ? NOTHING : held.get(place);
+    };
     return { calleesOf: this.callees.share().get, inPlaceOf: (op) => inPlace.get(op) ?? nobody, calleeOf };
   }
 }
