@@ -1,14 +1,27 @@
 /**
- * The last step of the build: what the compiler, the engine and replicas load goes into few files. Loaded module by module, it took twice
- * as long, on each loop.
+ * The last steps of the build. What the compiler consists of is made plain (`build-plain.ts`); then what the compiler, the engine and replicas
+ * load goes into few files. Loaded module by module, it took twice as long, on each loop.
  *
  * Reads: dist, as the TypeScript compiler wrote it.
  * Gives: dist/bin/bundle and dist/runtime/bundle. These lie as deep as most of what goes into them, for paths that begin there.
  */
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { makePlain } from './build-plain.js';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+const helpers = path.join(root, 'syntax/iterate.js');
+
+for (const folder of ['syntax', 'analyzer', 'pipeliner', 'flx']) {
+  for (const name of readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })) {
+    const file = path.join(root, folder, name);
+    if (!name.endsWith('.js') || file === helpers) continue;
+    const from = path.relative(path.dirname(file), helpers).split(path.sep).join('/');
+    writeFileSync(file, makePlain(readFileSync(file, 'utf8'), from.startsWith('.') ? from : `./${from}`));
+  }
+}
 
 /** CommonJS is there before the engine is, and has state; two modules are known by their names in stack traces. */
 const APART = /\.cjs$|[\\/](?:stack|call-handler)\.js$/;
@@ -27,12 +40,12 @@ function apartFrom(outdir: string): Plugin {
 }
 
 async function bundle(folder: string, entries: { readonly [name: string]: string }): Promise<void> {
-  const root = fileURLToPath(new URL(`./${folder}/`, import.meta.url));
-  const outdir = path.join(root, 'bundle');
+  const from = path.join(root, folder);
+  const outdir = path.join(from, 'bundle');
   // Parts have other names when they have other content.
   rmSync(outdir, { recursive: true, force: true });
   await build({
-    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(root, file)])),
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(from, file)])),
     outdir,
     bundle: true,
     splitting: true,

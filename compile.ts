@@ -36,6 +36,8 @@ export interface CompileOptions {
   readonly live?: LiveFacts;
   /** Throws `NothingProven` where all of the program would stay home, be it as it may: to find out how it is costs most. */
   readonly needsProof?: boolean;
+  /** This is the main thread, and there could be another: throws `NeedsThread` where it takes that. */
+  readonly onMain?: boolean;
   /** Collects garbage: called where a phase has just let go of much. */
   readonly tidy?: () => void;
 }
@@ -88,17 +90,18 @@ interface CompiledFor extends Compilation<ShownProgram> {
 }
 
 async function compileFor(options: CompileOptions, withLink: boolean, keepsTexts: boolean): Promise<CompiledFor> {
-  const { cwd, given = new Map<string, string>(), live = null } = options;
+  const { cwd, given = new Map<string, string>(), live = null, onMain = false } = options;
   const entry = given.has(options.entry) ? options.entry : resolveEntry(options.entry, cwd);
   const config = await loadConfig({
     cwd,
     entry,
+    onMain,
     ...(options.config === undefined ? {} : { explicit: options.config }),
   });
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const sources = { entry, cwd, given, keepsTexts };
+  const sources = { entry, cwd, given, keepsTexts, onMain };
   const withCode = options.code ?? true;
   const graph = loadModules(sources, report);
   const packages = [builtins, ...coreModels, ...packageModels, ...config.models];

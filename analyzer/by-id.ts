@@ -1,3 +1,6 @@
+/** As who only asks has it. */
+export type ReadonlyById<Value> = Pick<ById<Value>, 'get' | 'has'>;
+
 /** What most of some numbered things have, by their numbers: a Map takes five times the room of this. */
 export class ById<Value> {
   readonly #values: (Value | undefined)[];
@@ -8,6 +11,10 @@ export class ById<Value> {
 
   get(id: number): Value | undefined {
     return this.#values[id];
+  }
+
+  has(id: number): boolean {
+    return this.#values[id] !== undefined;
   }
 
   set(id: number, value: Value): void {

@@ -13,6 +13,7 @@ import type { Diagnostic, Span } from '../diagnostics/types.js';
 import type { PackageModel } from '../models/types.js';
 import { parse } from '../syntax/parser.js';
 import { checkConfig } from './check-config.js';
+import { NeedsThread } from './needs-thread.js';
 
 /**
  * Reads:   fluxion.config.js (or .mjs, .cjs) beside the nearest package.json above the entry, else in the working
@@ -23,6 +24,7 @@ import { checkConfig } from './check-config.js';
 export async function loadConfig(options: ConfigOptions): Promise<Config> {
   const file = findConfig(options);
   if (file === null) return { file: null, models: [] };
+  if (options.onMain === true) throw new NeedsThread(`there is a configuration, ${file}`);
   const shown = displayPath(file, options.cwd);
   const value = await importConfig(file, shown);
   const checked = checkConfig(value);
@@ -38,6 +40,8 @@ export interface ConfigOptions {
   readonly entry: string;
   /** As given after --config. */
   readonly explicit?: string | undefined;
+  /** None is loaded here: throws `NeedsThread` where there is one. */
+  readonly onMain?: boolean;
 }
 
 export interface Config {

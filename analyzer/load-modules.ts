@@ -23,6 +23,7 @@ import { listCandidates } from './list-candidates.js';
 import type { DynamicLoad, ExportAll, LoadRequest, ShownExport } from './lowering/context.js';
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ModuleTexts, type ReadText } from './module-texts.js';
+import { NeedsThread } from './needs-thread.js';
 import { ParseFailure, parse } from './parse.js';
 import { PackageReader, packageModuleId, packageRootOf, type WantedPackages } from './read-packages.js';
 import { createResolver, type ModuleKind, type Resolution, type Resolver } from './resolve-specifier.js';
@@ -84,6 +85,8 @@ export interface LoadOptions {
   readonly packages?: WantedPackages;
   /** Whole texts are wanted in the end; without it they are read again where they are asked for. */
   readonly keepsTexts?: boolean;
+  /** Throws `NeedsThread` where the stack ends. */
+  readonly onMain?: boolean;
 }
 
 export function loadModules(options: LoadOptions, report: Report): ModuleGraph {
@@ -133,6 +136,7 @@ class Loader {
   readonly #report: Report;
   readonly #cwd: string;
   readonly #entry: string;
+  readonly #onMain: boolean;
   readonly #packages: PackageReader | null;
   readonly #asked = new Map<string, AskedPackage>();
   /** Folders of packages without a model that are not read. */
@@ -142,6 +146,7 @@ class Loader {
     this.#report = report;
     this.#cwd = options.cwd;
     this.#entry = options.entry;
+    this.#onMain = options.onMain ?? false;
     const given = options.given ?? new Map<string, string>();
     this.#texts = new ModuleTexts(options.keepsTexts ?? true, given);
     this.#resolver = createResolver(given);
@@ -256,10 +261,11 @@ class Loader {
   }
 
   #failed(pending: Pending, text: string, error: unknown): null {
+    const isOutOfStack = error instanceof RangeError && /call stack/i.test(error.message);
+    const isTooDeep = isOutOfStack || (error instanceof ParseFailure && error.tooDeep);
+    if (isTooDeep && this.#onMain) throw new NeedsThread(`${pending.file} is nested deeply`);
     if (pending.owner !== null && error instanceof ParseFailure) return null;
-    const isTooDeep = error instanceof RangeError && /call stack/i.test(error.message);
-    if (isTooDeep || (error instanceof ParseFailure && error.tooDeep))
-      throw new BadInput(tooDeep(this.#shown(pending.file)));
+    if (isTooDeep) throw new BadInput(tooDeep(this.#shown(pending.file)));
     if (!(error instanceof ParseFailure)) throw error;
     if (pending.asked === null && isBinary(text))
       throw new BadInput(entryNotScript(this.#shown(pending.file), 'no text'));

@@ -131,13 +131,7 @@ export class Models {
 
   /** Values of this type have what the program puts elsewhere. */
   isLentTo(type: string): boolean {
-    if (this.#lentTo === null) {
-      const lentTo = new Set<string>();
-      // One by one: the text of all of them is three quarters of a MB.
-      for (const model of this.#packages.values())
-        for (const [, name = ''] of JSON.stringify(model).matchAll(/"lends":"([^"]+)"/g)) lentTo.add(copyOf(name));
-      this.#lentTo = lentTo;
-    }
+    this.#lentTo ??= findLentTo(this.#packages.values());
     return this.#lentTo.has(type);
   }
 
@@ -496,3 +490,17 @@ const WRAPS = /"returns":"bound argument \d/;
 const MAKES_MIDDLEWARE = /"(?:returns|extends|is)":"express\.Middleware"/;
 /** It has hidden state, or functions of the app, to which it comes by itself; those that it calls for requests are told one by one. */
 const REMEMBERS = /"stateful":true|"kind":"(?:post|sync)"|"kind":"start"(?![^{}]*"request":true)/;
+
+/** Types to whose values members of these models lend something, and their copies. */
+function findLentTo(models: Iterable<PackageModel>): ReadonlySet<string> {
+  const found = new Set<string>();
+  // Many names share what is said of them.
+  const seen = new Set<unknown>(models);
+  for (const each of seen) {
+    for (const [key, value] of Object.entries(each as object)) {
+      if (typeof value === 'object' && value !== null) seen.add(value);
+      else if (key === 'lends') found.add(copyOf(String(value)));
+    }
+  }
+  return found;
+}

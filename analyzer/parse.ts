@@ -4,7 +4,7 @@
  * Throws:  ParseFailure with the parser's message and offset.
  */
 import type * as es from 'estree';
-import { parse as parseText } from '../syntax/parser.js';
+import { parse as parseText, tryParse } from '../syntax/parser.js';
 import { restoreAsync } from './restore-async.js';
 import { restoreHelpers } from './restore-helpers.js';
 
@@ -27,30 +27,27 @@ export class ParseFailure extends Error {
 }
 
 export function parse(text: string, kind: SourceKind | 'detect'): Parsed {
-  if (kind !== 'detect') return parseAs(text, kind);
   try {
-    return parseAs(text, 'commonjs');
-  } catch (error) {
-    if (!(error instanceof ParseFailure) || error.tooDeep || !looksLikeModule(text)) throw error;
+    if (kind !== 'detect') return restored(parseText(text, kind), text, kind);
+    const tree = tryParse(text, 'commonjs');
+    if (tree !== null) return restored(tree, text, 'commonjs');
     // Node looks for module syntax as well when package.json does not say what a `.js` file is.
-    return parseAs(text, 'module');
+    const found = looksLikeModule(text) ? 'module' : 'commonjs';
+    return restored(parseText(text, found), text, found);
+  } catch (error) {
+    throw toFailure(error);
   }
 }
 
-/** Only decides whether a second parse is worth it, and which of two errors is the useful one. */
+/** Only decides which of two errors is the useful one. */
 function looksLikeModule(text: string): boolean {
   return /(^|[\s;}])(import|export)\b|\bimport\.meta\b|\bawait\b/.test(text);
 }
 
-function parseAs(text: string, kind: SourceKind): Parsed {
-  try {
-    const tree = parseText(text, kind);
-    restoreHelpers(tree, text);
-    restoreAsync(tree, text);
-    return { tree, kind };
-  } catch (error) {
-    throw toFailure(error);
-  }
+function restored(tree: es.Program, text: string, kind: SourceKind): Parsed {
+  restoreHelpers(tree, text);
+  restoreAsync(tree, text);
+  return { tree, kind };
 }
 
 function toFailure(error: unknown): ParseFailure {

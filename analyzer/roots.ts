@@ -82,6 +82,15 @@ export class RootTable {
     return this.#of.get(id);
   }
 
+  /** A field of the base, where fields are told apart; -1 is the whole. */
+  fieldOf(id: RootId): AtomId {
+    return this.#field.get(id);
+  }
+
+  isDeep(id: RootId): boolean {
+    return this.#deep.get(id) === id;
+  }
+
   /** Neither a field nor something within. */
   isWhole(id: RootId): boolean {
     return this.#field.get(id) === -1 && this.#deep.get(id) !== id;

@@ -10,6 +10,7 @@
  */
 import { IntBlocks, inChunk } from './int-blocks.js';
 import { IntList } from './int-list.js';
+import { Ranks } from './ranks.js';
 
 /** From this size on a list has a table. */
 const large = 16;
@@ -19,20 +20,19 @@ const countedByBytes = 256;
 export class IntSets {
   /** 0: nothing; m + 1: only m; below 0: the inverted number of a list. */
   readonly #first = new IntList(4096);
+  #mostAlone = 0;
   #blocks = new IntBlocks();
   /** Of lists: block, how many members, and the table's block, plus one, for those that are large. */
   #block = new IntList(256);
   #size = new IntList(256);
   #table = new IntList(256);
-  /** Of lists, when nothing is added any more. */
-  #arrays: (readonly number[])[] = [];
-  readonly #alone: (readonly number[] | undefined)[] = [];
 
   /** True if `member` is new to set `id`. */
   add(id: number, member: number): boolean {
     this.#first.extend(id + 1);
     const first = this.#first.get(id);
     if (first === 0) {
+      if (member > this.#mostAlone) this.#mostAlone = member;
       this.#first.set(id, member + 1);
       return true;
     }
@@ -164,13 +164,10 @@ export class IntSets {
 
   get(id: number): readonly number[] {
     const first = id < this.#first.length ? this.#first.get(id) : 0;
-    if (first === 0) return none;
-    if (first < 0) return this.#arrays[~first] ?? this.#copy(~first);
-    while (this.#alone.length < first) this.#alone.push(undefined);
-    return (this.#alone[first - 1] ??= [first - 1]);
+    return first === 0 ? none : first < 0 ? this.#copy(~first) : [first - 1];
   }
 
-  #copy(list: number): readonly number[] {
+  #copy(list: number): number[] {
     const block = this.#block.get(list);
     const size = this.#size.get(list);
     const members = new Array<number>(size);
@@ -178,20 +175,45 @@ export class IntSets {
     return members;
   }
 
-  /** Nothing is added any more: sets that hold the same are one array from now on. */
-  share(): void {
+  /** Nothing is added any more, and nothing is left here: sets that hold the same are one array from now on. */
+  share(): SharedSets {
+    const arrays: (readonly number[])[] = [none];
+    const ofLists = this.#shareLists(arrays);
+    const ofMembers = new Int32Array(this.#mostAlone + 2);
+    const filled = new Ranks();
+    const numbers = new IntList(1024);
+    const { length } = this.#first;
+    for (let start = 0; start < length; start += inChunk + 1) {
+      const chunk = this.#first.chunkOf(start);
+      const end = Math.min(length - start, chunk.length);
+      for (let at = 0; at < end; at++) {
+        const first = chunk[at] as number;
+        if (first === 0) continue;
+        filled.push(start + at);
+        numbers.push(first < 0 ? (ofLists[~first] as number) : (ofMembers[first] ||= arrays.push([first - 1]) - 1));
+      }
+    }
+    this.#first.clear();
+    return new SharedSets(filled, numbers, arrays);
+  }
+
+  /** Gives the place of each list in `arrays`. */
+  #shareLists(arrays: (readonly number[])[]): Int32Array {
     const known = new Map<number, number[]>();
+    const places = new Int32Array(this.#block.length);
     for (let list = 0; list < this.#block.length; list++) {
       const key = this.#hashOf(list);
       const others = known.get(key);
       const same = others?.find((other) => this.#isSame(list, other));
-      this.#arrays.push(same === undefined ? this.#copy(list) : (this.#arrays[same] as readonly number[]));
+      places[list] = same === undefined ? arrays.push(this.#copy(list)) - 1 : (places[same] as number);
       if (others === undefined) known.set(key, [list]);
       else if (same === undefined) others.push(list);
     }
     this.#blocks = new IntBlocks();
     this.#block = new IntList(1);
+    this.#size = new IntList(1);
     this.#table = new IntList(1);
+    return places;
   }
 
   #hashOf(list: number): number {
@@ -211,6 +233,42 @@ export class IntSets {
     return true;
   }
 }
+
+/** Sets that are complete. What they are asked for they are asked for millions of times. */
+export class SharedSets {
+  /** Sets that hold something, and by their places what. */
+  readonly #filled: Ranks;
+  readonly #numbers: IntList;
+  /** Those that hold something else each, by number. */
+  readonly #arrays: readonly (readonly number[])[];
+  readonly get: (id: number) => readonly number[];
+
+  constructor(filled: Ranks, numbers: IntList, arrays: readonly (readonly number[])[]) {
+    this.#filled = filled;
+    this.#numbers = numbers;
+    this.#arrays = arrays;
+    this.get = (id) => {
+      const place = filled.of(id);
+      return place === -1 ? none : (arrays[numbers.get(place)] as readonly number[]);
+    };
+  }
+
+  /** Gives what says of sets whether one of their members is such: found out once for all that hold the same. */
+  some(is: (member: number) => boolean): (id: number) => boolean {
+    const [filled, numbers] = [this.#filled, this.#numbers];
+    const known = new Uint8Array(this.#arrays.length);
+    return (id) => {
+      const place = filled.of(id);
+      if (place === -1) return false;
+      const number = numbers.get(place);
+      if (known[number] === 0) known[number] = (this.#arrays[number] as readonly number[]).some(is) ? YES : NO;
+      return known[number] === YES;
+    };
+  }
+}
+
+const NO = 1;
+const YES = 2;
 
 function isPowerOfTwo(size: number): boolean {
   return (size & (size - 1)) === 0;

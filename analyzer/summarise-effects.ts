@@ -27,6 +27,8 @@ import { ANY_PROPERTY, type Facts, type FunctionId, NOTHING, Op, type OpId, type
 import type { Ruptures } from './find-rupture-points.js';
 import type { Models } from './models.js';
 import type { RootId, RootTable } from './roots.js';
+import { IntSets } from './sets.js';
+import type { TokenId } from './tokens.js';
 import type { Origins } from './trace-origins.js';
 
 export { Effect } from './effects/kinds.js';
@@ -43,7 +45,8 @@ export interface Effects {
   /** The function is called by others than code that the analysis follows: its parameters come from nowhere. */
   isEntry(fn: FunctionId): boolean;
   /** Variables that share what they hold with another, as far as the function that declares them can tell. */
-  readonly aliases: ReadonlyMap<ValueId, readonly ValueId[]>;
+  aliasesOf(variable: ValueId): Iterable<ValueId>;
+  isAliased(variable: ValueId): boolean;
   /** Functions that run as part of the op: callees, callbacks run in place, and callbacks that code without a model
    *  may run. */
   executes(op: OpId): readonly FunctionId[];
@@ -73,12 +76,19 @@ class Summariser {
   readonly #changes: Changes;
   readonly #outsideEffects: OutsideEffects;
   readonly #callEffects: CallEffects;
-  readonly #aliases = new Map<ValueId, ValueId[]>();
+  /** By row of the variable. */
+  readonly #aliases = new IntSets();
+  /** A function that keeps something between its calls shows that, too: `_.memoize(fn).cache`. */
+  readonly #remembers: (value: ValueId) => boolean;
+  /** By op of the function that is looked at: what it has listed. */
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
     this.#origins = origins;
     this.#ops = new OpsByFunction(facts);
+    this.#remembers = origins.mayBe((id) => this.#isStateful(id));
     this.#list = new EffectList(facts.functions.length);
     this.#values = new FunctionValues(facts, origins, this.#ops, this.#list, findEntries(facts, origins, ruptures));
     this.#changes = new Changes(facts, origins, models, this.#list, this.#values);
@@ -88,7 +98,13 @@ class Summariser {
 
   effects(): Effects {
     // Not the summaries, which nobody needs any more.
-    const [facts, origins, list, values] = [this.#facts, this.#origins, this.#list, this.#values];
+    const [facts, origins, list, values, aliases] = [
+      this.#facts,
+      this.#origins,
+      this.#list,
+      this.#values,
+      this.#aliases,
+    ];
     const { executes } = this.#outsideEffects;
     values.leave();
     return {
@@ -100,7 +116,8 @@ class Summariser {
       thisAliases: values.thisAliases,
       isGiven: (value, fn) => values.isGivenTo(value, facts.fn(fn)),
       isEntry: (fn) => values.entries[fn] === 1,
-      aliases: this.#aliases,
+      aliasesOf: (variable) => membersOf(aliases, facts.variables.rowOf(variable)),
+      isAliased: (variable) => facts.variables.has(variable) && aliases.size(facts.variables.rowOf(variable)) > 0,
     };
   }
 
@@ -111,28 +128,53 @@ class Summariser {
       // Each round can only add; a circle settles within a few.
       for (let round = 0; isCircle && round < 40; round++) {
         this.#values.changed = false;
-        for (const fn of functions) this.#lookAt(fn, false);
+        for (const fn of functions) this.#lookAt(fn, false, isCircle);
         if (!this.#values.changed) break;
       }
-      for (const fn of functions) this.#lookAt(fn, true);
+      for (const fn of functions) this.#lookAt(fn, true, isCircle);
     }
-    // A list that has grown keeps room for many more.
-    for (const [value, others] of this.#aliases) this.#aliases.set(value, others.slice());
   }
 
-  /** Values move forwards in the source but for loops, hoisting and recursion: steps are repeated until nothing moves. */
-  #lookAt(id: FunctionId, record: boolean): void {
+  /** Values move forwards in the source but for loops, hoisting and recursion: steps are repeated until nothing moves. In a circle all of
+   *  them are, as what callees do may have changed as well. */
+  #lookAt(id: FunctionId, record: boolean, isCircle: boolean): void {
     this.#values.enter(this.#facts.fn(id), this.#callEffects.summaries.get(id) as Summary);
     const ops = this.#ops.of(id);
     this.#list.begin(id);
-    for (let round = 0; round < 40; round++) {
-      this.#values.startRound(record);
-      this.#list.startAgain(id);
-      for (let index = 0; index < ops.length; index++) this.#step(ops[index] as OpId);
-      if (!this.#values.moved) break;
+    this.#stepAll(id, ops, record);
+    let isInOrder = true;
+    for (let round = 1; round < 40 && this.#values.moved; round++) {
+      isInOrder = isCircle || this.#values.isCrowded;
+      if (isInOrder) this.#stepAll(id, ops, record);
+      else this.#stepMoved(ops, record);
     }
+    if (!isInOrder) this.#list.arrange(id, this.#from, this.#to, ops.length);
     this.#list.end(id);
     if (record) this.#noteAliases();
+  }
+
+  #stepAll(id: FunctionId, ops: Int32Array, record: boolean): void {
+    this.#values.startRound(record);
+    this.#list.startAgain(id);
+    for (let index = 0; index < ops.length; index++) this.#stepAt(index, ops[index] as OpId);
+  }
+
+  /** What is returned is seen by whoever returns more. */
+  #stepMoved(ops: Int32Array, record: boolean): void {
+    this.#values.startRound(record);
+    const { reads } = this.#values;
+    for (let index = 0; index < ops.length; index++) {
+      const op = ops[index] as OpId;
+      if (!reads.isDone(index) || this.#facts.kind.get(op) === Op.return) this.#stepAt(index, op);
+    }
+  }
+
+  #stepAt(index: number, op: OpId): void {
+    this.#from[index] = this.#list.next;
+    this.#values.reads.begin(index);
+    this.#step(op);
+    this.#values.reads.end(index);
+    this.#to[index] = this.#list.next;
   }
 
   #noteAliases(): void {
@@ -146,9 +188,7 @@ class Summariser {
   #noteAlias(value: ValueId, root: RootId): void {
     const of = this.#values.roots.of(root);
     if (!this.#values.roots.isVariable(root) || of === value) return;
-    const known = this.#aliases.get(value);
-    if (known === undefined) this.#aliases.set(value, [of]);
-    else if (!known.includes(of)) known.push(of);
+    this.#aliases.add(this.#facts.variables.rowOf(value), of);
   }
 
   #step(op: OpId): void {
@@ -208,12 +248,9 @@ class Summariser {
     if (this.#facts.d.get(op) === 1) this.#values.addSelf(to, this.#values.innerOf(to));
   }
 
-  /** A function that keeps something between its calls shows that, too: `_.memoize(fn).cache`. */
-  #remembers(base: ValueId): boolean {
-    return this.#origins.tokensOf(base).some((id) => {
-      const token = this.#origins.tokens.get(id);
-      return token.kind === 'bound' && token.stateful;
-    });
+  #isStateful(id: TokenId): boolean {
+    const token = this.#origins.tokens.get(id);
+    return token.kind === 'bound' && token.stateful;
   }
 
   #store(op: OpId, base: ValueId, value: ValueId, atom: number, isNew: boolean): void {
@@ -239,6 +276,10 @@ class Summariser {
       this.#values.noteReturned(this.#values.roots.variable(value));
     for (const root of this.#values.innerOf(value)) this.#values.noteReturnedWithin(root);
   }
+}
+
+function* membersOf(sets: IntSets, id: number): Generator<number, void> {
+  for (let index = 0; id !== -1 && index < sets.size(id); index++) yield sets.at(id, index);
 }
 
 /** Functions that others than known callers call. */

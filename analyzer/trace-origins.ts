@@ -46,10 +46,14 @@ export type Precision = 'calls' | 'wrappers';
 export interface Origins {
   readonly tokens: TokenTable;
   tokensOf(value: ValueId): readonly TokenId[];
+  /** Gives what says of values whether one of their tokens is such. To make it takes some room: ask it more than once. */
+  mayBe(is: (token: TokenId) => boolean): (value: ValueId) => boolean;
   /** Functions of the program that the call runs. */
   calleesOf(op: OpId): readonly FunctionId[];
   /** Functions of the program that the callee, which is not one, runs before it returns (`list.map(fn)`). */
   inPlaceOf(op: OpId): readonly FunctionId[];
+  /** A value that holds all that is called. */
+  calleeValue(op: OpId): ValueId;
   /** Tokens that the call's callee can be. */
   calleeTokens(op: OpId): readonly TokenId[];
   readonly callbacks: readonly CallbackUse[];
@@ -86,14 +90,17 @@ export function traceOrigins(
   // What was needed on the way to the solution is many times the solution, and is not held.
   const { tokens, held } = flow;
   const { liveCopies, areRequestsExposed } = solver;
-  held.share();
-  found.close();
+  const shared = held.share();
+  const { calleesOf, inPlaceOf, calleeOf } = found.close();
+  const calleeValue = (op: OpId): ValueId => calleeOf(op) || facts.a.get(op);
   return {
     tokens,
-    tokensOf: (value) => held.get(value),
-    calleesOf: (op) => found.callees.get(op),
-    inPlaceOf: (op) => found.inPlaceOf(op),
-    calleeTokens: (op) => held.get(found.calleeOf(op) || facts.a.get(op)),
+    tokensOf: shared.get,
+    mayBe: (is) => shared.some(is),
+    calleesOf,
+    inPlaceOf,
+    calleeValue,
+    calleeTokens: (op) => shared.get(calleeValue(op)),
     callbacks: found.callbacks,
     escaped: found.escaped,
     lent: found.lent,

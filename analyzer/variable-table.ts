@@ -4,10 +4,11 @@
  */
 import type { FunctionId, ValueId, VariableFact } from './facts.js';
 import { IntList } from './int-list.js';
+import { Ranks } from './ranks.js';
 
 export class VariableTable {
-  /** One more than the row of a value, 0 where it is no variable. */
-  readonly #rowOf = new IntList(4096);
+  /** Values that are variables: they are made in the order of the rows, and most values are none. */
+  readonly #rows = new Ranks();
   readonly #value = new IntList(1024);
   readonly #owner = new IntList(1024);
   /** As in ops: the last segment, and (high half) the first. */
@@ -26,20 +27,16 @@ export class VariableTable {
 
   /** Which of them it is; -1 where it is no variable. */
   rowOf(value: ValueId): number {
-    return this.#row(value) - 1;
+    return this.#rows.of(value);
   }
 
   has(value: ValueId): boolean {
-    return this.#row(value) !== 0;
-  }
-
-  #row(value: ValueId): number {
-    return value < this.#rowOf.length ? this.#rowOf.get(value) : 0;
+    return this.#rows.of(value) !== -1;
   }
 
   get(value: ValueId): VariableFact | undefined {
-    const row = this.#row(value);
-    return row === 0 ? undefined : this.#at(row - 1);
+    const row = this.#rows.of(value);
+    return row === -1 ? undefined : this.#at(row);
   }
 
   #at(row: number): VariableFact {
@@ -59,10 +56,15 @@ export class VariableTable {
     };
   }
 
+  nameOf(value: ValueId): string | undefined {
+    const row = this.#rows.of(value);
+    return row === -1 ? undefined : this.#names[row];
+  }
+
   /** Which function declares it; undefined where it is no variable. */
   ownerOf(value: ValueId): FunctionId | undefined {
-    const row = this.#row(value);
-    return row === 0 ? undefined : this.#owner.get(row - 1);
+    const row = this.#rows.of(value);
+    return row === -1 ? undefined : this.#owner.get(row);
   }
 
   /** A variable is told once. */
@@ -75,16 +77,15 @@ export class VariableTable {
     this.#kind.push((fact.kind << 1) | (fact.constant ? 1 : 0));
     this.#loop.push(fact.loop);
     this.#value.push(fact.value);
-    this.#rowOf.extend(fact.value + 1);
-    this.#rowOf.set(fact.value, this.#value.length);
+    this.#rows.push(fact.value);
   }
 
   /** Where it is declared, once that is known. */
   place(value: ValueId, segment: number, segmentFrom: number, loop: number): void {
-    const row = this.#row(value);
-    if (row === 0) return;
-    this.#segment.set(row - 1, segment | (segmentFrom << 16));
-    this.#loop.set(row - 1, loop);
+    const row = this.#rows.of(value);
+    if (row === -1) return;
+    this.#segment.set(row, segment | (segmentFrom << 16));
+    this.#loop.set(row, loop);
   }
 
   /** In the order in which they were added. */
@@ -94,8 +95,8 @@ export class VariableTable {
 
   /** Takes back what has been added since there were only so many values. */
   restore(values: number): void {
-    let rows = this.#value.length;
-    for (; rows > 0 && this.#value.get(rows - 1) >= values; rows--) this.#rowOf.set(this.#value.get(rows - 1), 0);
+    this.#rows.restore(values);
+    const rows = this.#rows.length;
     for (const column of [
       this.#value,
       this.#owner,

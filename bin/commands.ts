@@ -12,20 +12,29 @@ import type { Command, EmitForm } from './arguments.js';
 import { helpText } from './help.js';
 import { ownFile, ownManifest } from './own-files.js';
 
+/** On what a command runs. */
+export interface Where {
+  /** Collects garbage. */
+  readonly tidy?: () => void;
+  /** The main thread: throws `NeedsThread` where it takes another. Only for what `runsOnMain`. */
+  readonly onMain?: boolean;
+}
+
 /**
- * Reads: a command; `tidy` collects garbage.
+ * Reads: a command.
  * Gives: the text for standard output, in pieces, and what is to be said on standard error.
  *
  * The phases are imported when they are needed, so that `--help` and a wrong flag answer at once.
  */
-export async function runCommand(command: Command, cwd: string, tidy: () => void = () => {}): Promise<Outcome> {
+export async function runCommand(command: Command, cwd: string, where: Where = {}): Promise<Outcome> {
+  const { tidy = () => {} } = where;
   switch (command.kind) {
     case 'help':
       return { pieces: [helpText(command.topic)], diagnostics: [] };
     case 'version':
       return { pieces: [`${ownVersion()}\n`], diagnostics: [] };
     case 'compile':
-      return runCompile(command, cwd, tidy);
+      return runCompile(command, cwd, where);
     case 'cache':
       return runToCache(command, cwd, tidy);
     case 'explain':
@@ -55,14 +64,10 @@ function ownVersion(): string {
   return known ? String(manifest.version) : 'unknown';
 }
 
-async function runCompile(
-  command: Extract<Command, { kind: 'compile' }>,
-  cwd: string,
-  tidy: () => void,
-): Promise<Outcome> {
+async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: string, where: Where): Promise<Outcome> {
   const emit = command.emit ?? (command.out === null ? 'flx' : null);
   const withCode = command.out !== null || (emit !== 'json' && emit !== null);
-  const { program, diagnostics } = await showEntry(command, cwd, withCode, tidy);
+  const { program, diagnostics } = await showEntry(command, cwd, withCode, where);
   const pieces = emit === null ? [] : await printProgram(program, emit);
   if (command.out === null) return { pieces, diagnostics };
   // Printed before it is written: if printing fails, no folder has been touched.
@@ -134,7 +139,7 @@ async function runModels(
   cwd: string,
   tidy: () => void,
 ): Promise<Outcome> {
-  const { program, diagnostics, packages } = await showEntry(command, cwd, false, tidy);
+  const { program, diagnostics, packages } = await showEntry(command, cwd, false, { tidy });
   const { modelsJson, modelsText } = await import('./print-models.js');
   const shown = { entry: program.entry, packages, fluxions: program.fluxions, cwd };
   return { pieces: [withNewline(command.json ? modelsJson(shown) : modelsText(shown))], diagnostics };
@@ -251,10 +256,10 @@ async function showEntry(
   { entry, config }: { entry: string; config: string | null },
   cwd: string,
   code: boolean,
-  tidy: () => void,
+  where: Where,
 ): Promise<Compilation<ShownProgram>> {
   const { compileToShow } = await import('../compile.js');
-  const options = { entry, cwd, code, tidy };
+  const options = { entry, cwd, code, ...where };
   return withoutErrors(await compileToShow(config === null ? options : { ...options, config }));
 }
 

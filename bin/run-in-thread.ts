@@ -38,7 +38,7 @@ export interface More {
 
 /** What the command says on standard output, and what is to be said on standard error. */
 export interface Said {
-  readonly pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[];
+  readonly pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   readonly diagnostics: readonly Diagnostic[];
   readonly code?: number;
 }

@@ -2,15 +2,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { runCommand } from './commands.js';
+import { encodePieces } from './encode-pieces.js';
 import type { FromThread, More, ThreadResult, ThreadTask } from './run-in-thread.js';
 
 async function run({ command, cwd }: ThreadTask): Promise<void> {
   try {
-    const { pieces, diagnostics } = await runCommand(command, cwd, takeCollector());
-    const text = pieces[Symbol.iterator]();
+    const { pieces, diagnostics } = await runCommand(command, cwd, { tidy: takeCollector() });
+    const spent: ArrayBuffer[] = [];
+    const text = encodePieces(pieces, spent);
     const first = text.next();
     say({ kind: 'done', diagnostics, hasText: first.done !== true });
-    if (first.done !== true) sendOnDemand(first.value, text);
+    if (first.done !== true) sendOnDemand(first, text, spent);
   } catch (error) {
     say(toResult(error));
   }
@@ -23,10 +25,12 @@ function takeCollector(): () => void {
   return gc === undefined ? () => {} : () => void gc();
 }
 
-function sendOnDemand(first: string, others: Iterator<string>): void {
-  const spent: ArrayBuffer[] = [];
-  const messages = gather(first, others, spent);
-  let next = messages.next();
+function sendOnDemand(
+  first: IteratorResult<Uint8Array<ArrayBuffer>, void>,
+  others: Iterator<Uint8Array<ArrayBuffer>, void>,
+  spent: ArrayBuffer[],
+): void {
+  let next = first;
   parentPort?.on('message', ({ written }: More) => {
     if (written !== null) spent.push(written);
     if (next.done === true) {
@@ -36,35 +40,9 @@ function sendOnDemand(first: string, others: Iterator<string>): void {
     }
     const bytes = next.value;
     // Handed over: to send a string is to copy it twice.
-    parentPort?.postMessage({ kind: 'text', bytes } satisfies FromThread, [bytes.buffer as ArrayBuffer]);
-    next = messages.next();
+    parentPort?.postMessage({ kind: 'text', bytes } satisfies FromThread, [bytes.buffer]);
+    next = others.next();
   });
-}
-
-const MESSAGE_BYTES = 1 << 16;
-const encoder = new TextEncoder();
-
-/** Pieces may be as short as lines, and a message costs more than a line; but to join them would make all of the text anew. */
-function* gather(
-  first: string,
-  others: Iterator<string>,
-  spent: ArrayBuffer[],
-): Generator<Uint8Array<ArrayBuffer>, void> {
-  const empty = (): Uint8Array<ArrayBuffer> => new Uint8Array(spent.pop() ?? new ArrayBuffer(MESSAGE_BYTES));
-  let bytes = empty();
-  let used = 0;
-  for (let next: IteratorResult<string> = { done: false, value: first }; next.done !== true; next = others.next()) {
-    for (let rest = next.value; rest !== ''; ) {
-      const { read, written } = encoder.encodeInto(rest, bytes.subarray(used));
-      used += written;
-      rest = rest.slice(read);
-      if (rest === '') break;
-      yield bytes.subarray(0, used);
-      bytes = empty();
-      used = 0;
-    }
-  }
-  if (used > 0) yield bytes.subarray(0, used);
 }
 
 function say(message: FromThread): void {

@@ -16,7 +16,7 @@ import {
 import type { Pipeline } from '../analyzer/index.js';
 import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 import type { TypeModel } from '../models/types.js';
-import { Cell, type CellContext, type CellFacts, type CellOrigin } from './cells.js';
+import { Cell, CellColumns, type CellContext, type CellFacts, type CellOrigin } from './cells.js';
 import type { Flows } from './flows.js';
 import type { LastingObjects } from './lasting-objects.js';
 import { TouchTable } from './touches.js';
@@ -44,7 +44,13 @@ export class CellTable {
     this.#lasting = lasting;
     // Start-up goes on behind what it awaits; but what a request runs as well is no start-up.
     this.#startUp = new Set([0, ...flows.behind(0).keys()].filter((part) => !flows.isInRequest(part)));
-    this.#context = { startUp: this.#startUp, touches: new TouchTable(), indexes: new Map(), hints: new Map() };
+    this.#context = {
+      columns: new CellColumns(),
+      startUp: this.#startUp,
+      touches: new TouchTable(),
+      indexes: new Map(),
+      hints: new Map(),
+    };
     for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
   }
 

@@ -3,6 +3,7 @@
  */
 import type { PartId } from '../analyzer/cut-parts.js';
 import type { ValueId } from '../analyzer/facts.js';
+import { IntList } from '../analyzer/int-list.js';
 import type { TokenId } from '../analyzer/tokens.js';
 import type { RunsAnywhere } from './runs-anywhere.js';
 import { NO_TOUCH, type Touch, type TouchId, type TouchTable, type UseKind } from './touches.js';
@@ -53,8 +54,18 @@ const IS_FUNCTION = 1 << 8;
 const IS_INDEXED = 1 << 9;
 const IS_OF_PACKAGE = 1 << 10;
 
+/** What of cells are numbers, by the numbers of the cells: there are some hundred thousand. */
+export class CellColumns {
+  readonly module = new IntList(1024);
+  readonly start = new IntList(1024);
+  readonly flags = new IntList(1024);
+  readonly firstTouch = new IntList(1024);
+  readonly lastTouch = new IntList(1024);
+}
+
 /** What all cells of a program have in common. */
 export interface CellContext {
+  readonly columns: CellColumns;
   /** Start-up code runs in these parts. */
   readonly startUp: ReadonlySet<PartId>;
   readonly touches: TouchTable;
@@ -64,37 +75,68 @@ export interface CellContext {
   readonly hints: Map<number, string>;
 }
 
-/** A variable, a field of `this`, or an object that lasts, and who does what to it. There are some hundred thousand. */
+/** A variable, a field of `this`, or an object that lasts, and who does what to it. */
 export class Cell implements CellFacts, Group {
   readonly id: number;
   readonly name: string;
-  readonly module: number;
-  readonly start: number;
   readonly variable: ValueId | null;
   readonly declaredBy: readonly PartId[];
   readonly tokens: readonly TokenId[];
   readonly #context: CellContext;
-  #flags: number;
-  #first: TouchId = NO_TOUCH;
-  #last: TouchId = NO_TOUCH;
 
   constructor(id: number, facts: CellFacts, context: CellContext) {
     this.id = id;
     this.name = facts.name;
-    this.module = facts.module;
-    this.start = facts.start;
     this.variable = facts.variable;
     this.declaredBy = facts.declaredBy;
     this.tokens = facts.tokens;
     this.#context = context;
     if (facts.hint !== facts.name) context.hints.set(id, facts.hint);
-    this.#flags =
+    const { module, start, flags, firstTouch, lastTouch } = context.columns;
+    module.push(facts.module);
+    start.push(facts.start);
+    firstTouch.push(NO_TOUCH);
+    lastTouch.push(NO_TOUCH);
+    flags.push(
       origins.indexOf(facts.origin) |
-      (requests.indexOf(facts.request) << REQUEST) |
-      (facts.isServer ? IS_SERVER : 0) |
-      (facts.travels ? TRAVELS : 0) |
-      (facts.isOfPackage ? IS_OF_PACKAGE : 0) |
-      (facts.isFunction ? IS_FUNCTION : 0);
+        (requests.indexOf(facts.request) << REQUEST) |
+        (facts.isServer ? IS_SERVER : 0) |
+        (facts.travels ? TRAVELS : 0) |
+        (facts.isOfPackage ? IS_OF_PACKAGE : 0) |
+        (facts.isFunction ? IS_FUNCTION : 0),
+    );
+  }
+
+  get module(): number {
+    return this.#context.columns.module.get(this.id);
+  }
+
+  get start(): number {
+    return this.#context.columns.start.get(this.id);
+  }
+
+  get #flags(): number {
+    return this.#context.columns.flags.get(this.id);
+  }
+
+  set #flags(flags: number) {
+    this.#context.columns.flags.set(this.id, flags);
+  }
+
+  get #first(): TouchId {
+    return this.#context.columns.firstTouch.get(this.id);
+  }
+
+  set #first(id: TouchId) {
+    this.#context.columns.firstTouch.set(this.id, id);
+  }
+
+  get #last(): TouchId {
+    return this.#context.columns.lastTouch.get(this.id);
+  }
+
+  set #last(id: TouchId) {
+    this.#context.columns.lastTouch.set(this.id, id);
   }
 
   /** As a group: itself alone. */

@@ -6,7 +6,8 @@
  *
  * All other streams are plain calls of the closure, as written.
  */
-import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
+import type { ReadonlyById } from '../analyzer/by-id.js';
+import type { Part, PartStream } from '../analyzer/cut-parts.js';
 import { type AwaitCut, type FunctionFact, FunctionFlag, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Cut, FluxionId } from '../flx/program.js';
@@ -18,9 +19,9 @@ import type { Messages } from './write-messages.js';
 
 export function chooseCuts(
   pipeline: Pipeline,
-  placed: ReadonlyMap<PartId, Placed>,
+  placed: ReadonlyById<Placed>,
   messages: Messages,
-  names: ReadonlyMap<PartId, string>,
+  names: ReadonlyById<string>,
   folds: Folds,
 ): ChosenCuts {
   const cuts = new Map<string, Cut>();
@@ -60,7 +61,7 @@ export function chooseCuts(
  * Where the code goes on with one fluxion in one copy of a function and with another in the next: what runs there cannot tell which
  * copy it is, and one of them may be a plain call.
  */
-function findCopied({ facts, parts }: Pipeline, names: ReadonlyMap<PartId, string>, folds: Folds): ReadonlySet<string> {
+function findCopied({ facts, parts }: Pipeline, names: ReadonlyById<string>, folds: Folds): ReadonlySet<string> {
   const dests = new Map<string, string>();
   const copied = new Set<string>();
   for (const { streams } of parts.list) {
@@ -112,9 +113,9 @@ function cutsOf(
   pipeline: Pipeline,
   from: Part,
   stream: PartStream,
-  placed: ReadonlyMap<PartId, Placed>,
+  placed: ReadonlyById<Placed>,
   messages: Messages,
-  names: ReadonlyMap<PartId, string>,
+  names: ReadonlyById<string>,
 ): Cut[] {
   const { facts, parts } = pipeline;
   const message = messages.of(stream);
@@ -126,19 +127,18 @@ function cutsOf(
     if (placed.get(to)?.placement === placed.get(from.id)?.placement || vars.length !== variables.size) continue;
     if (!standsAlone(pipeline, dest, variables)) continue;
     const module = facts.moduleOf(stream.owner).id;
-    const base = { module, dest: names.get(to) as string, message: vars };
     // What an awaited value is assigned to may live on another loop than the one that awaits it.
     if (stream.cut?.form === 'assignment') continue;
-    if (stream.cut !== null) found.push({ ...base, ...restCut(pipeline, dest, stream.cut) });
-    else found.push(...callbackCuts(pipeline, stream, dest).map((cut) => ({ ...base, ...cut })));
+    const base = { module, dest: names.get(to) as string, message: vars };
+    if (stream.cut !== null) found.push(restCut(pipeline, dest, stream.cut, base));
+    else found.push(...callbackCuts(pipeline, stream, dest, base));
   }
   return found;
 }
 
-type RestCut = Omit<Extract<Cut, { kind: 'rest' }>, 'module' | 'dest' | 'message'>;
-type CallbackCut = Omit<Extract<Cut, { kind: 'callback' }>, 'module' | 'dest' | 'message'>;
+type CutBase = Pick<Cut, 'module' | 'dest' | 'message'>;
 
-function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
+function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut, { module, dest: name, message }: CutBase): Cut {
   const bound: string[] = [];
   for (let value = dest.fn.valueStart; value < dest.fn.valueEnd; value++) {
     const fact = pipeline.facts.variables.get(value);
@@ -146,6 +146,9 @@ function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
       bound.push(fact.name);
   }
   return {
+    module,
+    dest: name,
+    message,
     bound,
     kind: 'rest',
     start: cut.statementEnd,
@@ -154,12 +157,13 @@ function restCut(pipeline: Pipeline, dest: Part, cut: AwaitCut): RestCut {
   };
 }
 
-function callbackCuts(pipeline: Pipeline, stream: PartStream, dest: Part): CallbackCut[] {
+function callbackCuts(pipeline: Pipeline, stream: PartStream, dest: Part, base: CutBase): Cut[] {
+  const { module, dest: name, message } = base;
   const callbacks = stream.point?.callbacks ?? [];
   // A callback that stands elsewhere has its own closure there; only what stands in the call is cut here.
   return callbacks
     .filter((callback) => callback.fn === dest.fn.id && callback.inPlace)
-    .map(() => ({ kind: 'callback' as const, start: dest.fn.start, end: dest.fn.end }))
+    .map(() => ({ module, dest: name, message, kind: 'callback' as const, start: dest.fn.start, end: dest.fn.end }))
     .filter(({ start, end }) => isWholeArgument(pipeline, stream, start, end));
 }
 

@@ -7,7 +7,7 @@
  */
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part, PartId } from '../analyzer/cut-parts.js';
-import { Op, type OpId } from '../analyzer/facts.js';
+import { type FunctionId, Op, type OpId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Token } from '../analyzer/tokens.js';
 
@@ -21,7 +21,8 @@ export function asksBehind(pipeline: Pipeline): (part: Part) => boolean {
 
 function makeAsks(pipeline: Pipeline): (part: Part) => boolean {
   const { parts } = pipeline;
-  const asking = new Set(parts.list.filter((part) => asks(pipeline, part)).map(({ id }) => id));
+  const calls = listAskingCalls(pipeline);
+  const asking = new Set(parts.list.filter((part) => asks(pipeline, part, calls)).map(({ id }) => id));
   if (asking.size === 0) return () => false;
   return ({ id }) => {
     const flow = new Set<PartId>([id]);
@@ -69,13 +70,26 @@ function isOfExchange({ facts, origins, models }: Pipeline, op: OpId): boolean {
   );
 }
 
-function asks(pipeline: Pipeline, part: Part): boolean {
-  const { facts, effects } = pipeline;
-  return part.runs.some(({ fn, segment }) =>
-    effects.ops.of(fn).some((op) => {
+/** By the function whose calls they are: of few programs there are any. */
+function listAskingCalls(pipeline: Pipeline): ReadonlyMap<FunctionId, readonly OpId[]> {
+  const { callOp, owner } = pipeline.facts;
+  const found = new Map<FunctionId, OpId[]>();
+  for (let call = 0; call < callOp.length; call++) {
+    const op = callOp.get(call);
+    if (!asksForContext(pipeline, op)) continue;
+    const others = found.get(owner.get(op));
+    if (others === undefined) found.set(owner.get(op), [op]);
+    else others.push(op);
+  }
+  return found;
+}
+
+function asks({ facts }: Pipeline, { runs }: Part, calls: ReadonlyMap<FunctionId, readonly OpId[]>): boolean {
+  if (calls.size === 0) return false;
+  return runs.some(({ fn, segment }) =>
+    calls.get(fn)?.some((op) => {
       const at = facts.segment.get(op);
-      const isIn = segment >= at >>> 16 && segment <= (at & 0xffff);
-      return isIn && isCall(facts.kind.get(op)) && asksForContext(pipeline, op);
+      return segment >= at >>> 16 && segment <= (at & 0xffff);
     }),
   );
 }

@@ -14,6 +14,7 @@ import { ANY_PROPERTY, type FunctionId, NOTHING, Op, type OpId, type ValueId } f
 import type { Pipeline } from '../analyzer/index.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import { everyRequest, type TokenId } from '../analyzer/tokens.js';
+import type { Member } from '../models/types.js';
 
 export interface Configured {
   readonly package: string;
@@ -26,10 +27,15 @@ export class ConfiguredPackages {
   readonly #found = new Map<string, OpId>();
   #keepers: ReadonlySet<string> | null = null;
   readonly #used = new Map<FunctionId, Configured | null>();
+  readonly #mayHaveLeft: (value: ValueId) => boolean;
+  readonly #lookedAt = new Set<FunctionId>();
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline;
     const { facts, models, origins, parts } = pipeline;
+    this.#mayHaveLeft = origins.mayBe((id) =>
+      Object.values(this.#membersOf(id)).some((member) => member?.left === true),
+    );
     this.#engines = findEngines(facts, origins, models);
     for (const part of [...parts.list, parts.outsiders]) if (part.id !== 0) this.#look(part);
     this.#lookForUnfinished();
@@ -52,7 +58,11 @@ export class ConfiguredPackages {
 
   #look(part: Part): void {
     const { facts } = this.#pipeline;
-    for (const { fn } of part.runs) this.#lookForLeft(fn);
+    for (const { fn } of part.runs) {
+      if (this.#lookedAt.has(fn)) continue;
+      this.#lookedAt.add(fn);
+      this.#lookForLeft(fn);
+    }
     this.#pipeline.parts.eachEffect(part, (kind, _root, _fn, op, _at, value) => {
       if (kind === Effect.mutate || kind === Effect.hand) this.#takeHeld(value, op);
       if (kind === Effect.mutate) this.#takeChanged(value, op);
@@ -65,9 +75,9 @@ export class ConfiguredPackages {
 
   #lookForUnfinished(): void {
     const { facts, models, origins } = this.#pipeline;
-    const { kind: kinds } = facts;
-    for (let op = 0; op < kinds.length; op++) {
-      if (!isCall(kinds.get(op))) continue;
+    const { callOp, kind: kinds } = facts;
+    for (let index = 0; index < callOp.length; index++) {
+      const op = callOp.get(index);
       for (const id of origins.calleeTokens(op)) {
         const shape = this.#shapeOf(id);
         const call = shape === null ? null : models.call(shape, kinds.get(op) === Op.construct);
@@ -80,16 +90,19 @@ export class ConfiguredPackages {
   #lookForLeft(fn: FunctionId): void {
     const { effects, facts, origins } = this.#pipeline;
     for (const op of effects.ops.of(fn)) {
-      if (facts.kind.get(op) !== Op.load) continue;
+      if (facts.kind.get(op) !== Op.load || !this.#mayHaveLeft(facts.a.get(op))) continue;
       for (const id of origins.tokensOf(facts.a.get(op))) {
-        const shape = this.#shapeOf(id);
-        if (shape === null || shape.isOfNode) continue;
         const name = facts.c.get(op);
-        const members = shape.type?.members ?? shape.member?.members ?? {};
+        const members = this.#membersOf(id);
         const read = name === ANY_PROPERTY ? Object.values(members) : [members[facts.atomName(name)]];
-        if (read.some((member) => member?.left === true)) this.#take(this.#ownName(shape), op);
+        if (read.some((member) => member?.left === true)) this.#take(this.#ownName(this.#shapeOf(id)), op);
       }
     }
+  }
+
+  #membersOf(id: TokenId): { readonly [name: string]: Member | undefined } {
+    const shape = this.#shapeOf(id);
+    return shape === null || shape.isOfNode ? {} : (shape.type?.members ?? shape.member?.members ?? {});
   }
 
   /** `schema.parse(data).tags.push(tag)`: what the package may give again. */

@@ -126,7 +126,7 @@ function uniteFields({ pipeline, reach, isApp, cells, fieldOwners }: Grouping, s
 function isAnsweredFor({ facts, effects }: Pipeline, { variable }: Cell): boolean {
   const owner = variable === null ? undefined : facts.variables.ownerOf(variable);
   if (variable === null || owner === undefined || owner < 0 || effects.isEntry(owner)) return false;
-  return effects.isGiven(variable, owner) && !effects.aliases.has(variable);
+  return effects.isGiven(variable, owner) && !effects.isAliased(variable);
 }
 
 /** Where it is not known what a variable holds, what its declaration was made from says what else is changed. */
@@ -134,7 +134,7 @@ function uniteUntraced(grouping: Grouping, sets: DisjointCells): void {
   const { pipeline, cells, cellOf } = grouping;
   for (const cell of cells) {
     if (cell.variable === null || cell.origin !== 'startup' || !isUntraced(pipeline, cell)) continue;
-    for (const alias of pipeline.effects.aliases.get(cell.variable) ?? []) {
+    for (const alias of pipeline.effects.aliasesOf(cell.variable)) {
       const other = cellOf(alias);
       if (other === undefined || other.origin !== 'startup') continue;
       // A server calls its app and changes nothing of it, whatever is done to the server.

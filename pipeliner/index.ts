@@ -2,7 +2,8 @@
  * Reads:   Pipeline.
  * Gives:   FluxionProgram: every static decision is taken here.
  */
-import type { Part, PartId } from '../analyzer/cut-parts.js';
+import type { ReadonlyById } from '../analyzer/by-id.js';
+import type { Part } from '../analyzer/cut-parts.js';
 import type { FunctionId } from '../analyzer/facts.js';
 import { type Pipeline, withCoarseParts } from '../analyzer/index.js';
 import { placeAt } from '../analyzer/source-text.js';
@@ -78,7 +79,7 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Drafted | n
     messageOf: messages.allNames(),
     placed,
     code: withCode ? writeCode(facts, parts, names) : noCode,
-    contexts: listContexts(facts, decisions),
+    contexts: listContexts(facts, decisions, parts.list.length),
     streamsOf: streamsOfFluxions(parts.list, placed, folds),
     folds,
     unresolved: listUnresolved(pipeline),
@@ -89,20 +90,16 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Drafted | n
   return { draft, link };
 }
 
-function streamsOfFluxions(
-  parts: readonly Part[],
-  placed: ReadonlyMap<PartId, Placed>,
-  folds: Folds,
-): Draft['streamsOf'] {
+function streamsOfFluxions(parts: readonly Part[], placed: ReadonlyById<Placed>, folds: Folds): Draft['streamsOf'] {
   const streamsOf = listStreams(parts, (part) => placed.get(part)?.placement === 'home');
   return (part) => folds.streams(part, streamsOf);
 }
 
 function listLinkFacts(
   pipeline: Pipeline,
-  names: ReadonlyMap<PartId, string>,
+  names: ReadonlyById<string>,
   folds: Folds,
-  placed: ReadonlyMap<PartId, Placed>,
+  placed: ReadonlyById<Placed>,
   connectsOf: (part: Part) => readonly string[],
   speaks: (part: Part) => boolean,
   flows: Flows,
@@ -175,7 +172,7 @@ function listOnce({ facts }: Pipeline, decisions: ReadonlyMap<Group, Decision>):
 
 function listBrought(
   pipeline: Pipeline,
-  names: ReadonlyMap<PartId, string>,
+  names: ReadonlyById<string>,
   folds: Folds,
   speaks: (part: Part) => boolean,
 ): LinkFacts['brings'] {
@@ -191,7 +188,7 @@ function listBrought(
 function listPasses(
   pipeline: Pipeline,
   passes: PassesOfParts,
-  names: ReadonlyMap<PartId, string>,
+  names: ReadonlyById<string>,
   folds: Folds,
 ): LinkFacts['passes'] {
   return pipeline.parts.list.flatMap((part) => {

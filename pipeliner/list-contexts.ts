@@ -3,12 +3,18 @@
  * Gives:   the context of each part: variables that live where the fluxion lives, what it keeps, shares, or reads and nothing
  *          changes. In the order of first use.
  */
+import { ById, type ReadonlyById } from '../analyzer/by-id.js';
 import type { PartId } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
 import type { Cell, Group } from './cells.js';
 import type { Decision } from './decide-state.js';
 
-export function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decision>): ReadonlyMap<PartId, string[]> {
+/** `parts`: how many there are. */
+export function listContexts(
+  facts: Facts,
+  decisions: ReadonlyMap<Group, Decision>,
+  parts: number,
+): ReadonlyById<string[]> {
   const found = new Map<PartId, { name: string; order: number }[]>();
   for (const [group, decision] of decisions) {
     if (decision.kind === 'stream') continue;
@@ -37,7 +43,9 @@ export function listContexts(facts: Facts, decisions: ReadonlyMap<Group, Decisio
       touched.map((cell, order) => ({ name: cell.hint, order })),
     );
   }
-  return new Map([...found].map(([part, list]) => [part, inOrder(list)]));
+  const contexts = new ById<string[]>(parts);
+  for (const [part, list] of found) contexts.set(part, inOrder(list));
+  return contexts;
 }
 
 /** Locals of a start-up function travel to what it does behind an `await`. */

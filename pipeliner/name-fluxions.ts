@@ -3,11 +3,12 @@
  * Gives:   an id for each: the function's own name, else one made from what the source says around it, so that edits
  *          elsewhere do not change it (`post_upload_readFile`).
  */
+import { ById, type ReadonlyById } from '../analyzer/by-id.js';
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import type { Facts, FunctionId } from '../analyzer/facts.js';
 import { moduleWord } from './tag-groups.js';
 
-export function nameFluxions(facts: Facts, parts: readonly Part[]): ReadonlyMap<PartId, string> {
+export function nameFluxions(facts: Facts, parts: readonly Part[]): ReadonlyById<string> {
   const namer = new Namer(facts, parts);
   return namer.names();
 }
@@ -24,17 +25,18 @@ class Namer {
   readonly #facts: Facts;
   readonly #parts: readonly Part[];
   readonly #first = new Map<FunctionId, Part>();
-  readonly #stems = new Map<PartId, string>();
+  readonly #stems: ById<string>;
   readonly #inProgress = new Set<PartId>();
 
   constructor(facts: Facts, parts: readonly Part[]) {
     this.#facts = facts;
     this.#parts = parts;
+    this.#stems = new ById(parts.length);
     for (const part of parts) if (part.kind !== 'rest') this.#first.set(part.fn.id, part);
   }
 
-  names(): ReadonlyMap<PartId, string> {
-    const names = new Map<PartId, string>();
+  names(): ReadonlyById<string> {
+    const names = new ById<string>(this.#parts.length);
     const taken = new Map<string, number>();
     const byStem = new Map<string, Namesakes>();
     for (const part of this.#parts) {

@@ -30,6 +30,13 @@ export class ObjectReads {
   #requestWithin: Uint8Array | null = null;
   #inRequests: readonly TokenId[] | null = null;
   readonly #byFunction = new Map<FunctionId, readonly ObjectRead[]>();
+  readonly #mayBeNoApp: (value: ValueId) => boolean;
+  /** It may be a request, or an app. */
+  readonly #leadsFurther: (value: ValueId) => boolean;
+  readonly #mayBeRequest: (value: ValueId) => boolean;
+  readonly #mayBeWholeRequest: (value: ValueId) => boolean;
+  readonly #mayBePart: (value: ValueId) => boolean;
+  readonly #mayBeChanging: (value: ValueId) => boolean;
 
   /** `reach` gives what can be reached from objects, themselves included, and changes. */
   constructor(
@@ -40,6 +47,20 @@ export class ObjectReads {
     this.#pipeline = pipeline;
     this.#reach = reach;
     this.#changes = changes;
+    const { models, origins } = pipeline;
+    const { tokens } = origins;
+    this.#mayBeNoApp = origins.mayBe((id) => {
+      const token = tokens.get(id);
+      return token.kind !== 'external' || models.oneOf(token.shape) === null || changes(id);
+    });
+    this.#leadsFurther = origins.mayBe((id) => {
+      const token = tokens.get(id);
+      return token.kind === 'external' && (token.site === everyRequest || models.oneOf(token.shape) !== null);
+    });
+    this.#mayBeRequest = origins.mayBe((id) => this.#isRequest(id));
+    this.#mayBeWholeRequest = origins.mayBe((id) => this.#isWhole(id));
+    this.#mayBePart = origins.mayBe((id) => this.#isRequest(id) && !this.#isWhole(id));
+    this.#mayBeChanging = origins.mayBe((id) => changes(id));
   }
 
   each({ fn, segment }: Run, visit: (op: OpId, tokens: readonly TokenId[]) => void): void {
@@ -151,6 +172,7 @@ export class ObjectReads {
   }
 
   #itself(value: ValueId): readonly TokenId[] {
+    if (!this.#mayBeChanging(value)) return none;
     return this.#pipeline.origins.tokensOf(value).filter((id) => this.#changes(id) && !this.#isRequest(id));
   }
 
@@ -163,30 +185,16 @@ export class ObjectReads {
     return effects.isGiven(base, fn) && this.#leadsFurther(base) && !this.#isApp(to);
   }
 
-  /** It may be a request, or an app. */
-  #leadsFurther(value: ValueId): boolean {
-    const { models, origins } = this.#pipeline;
-    return origins.tokensOf(value).some((id) => {
-      const token = origins.tokens.get(id);
-      return token.kind === 'external' && (token.site === everyRequest || models.oneOf(token.shape) !== null);
-    });
-  }
-
   /** What hangs on it counts where it is taken from it. */
   #isApp(value: ValueId): boolean {
-    const { models, origins } = this.#pipeline;
-    const all = origins.tokensOf(value);
-    const isOne = (id: TokenId): boolean => {
-      const token = origins.tokens.get(id);
-      return token.kind === 'external' && models.oneOf(token.shape) !== null && !this.#changes(id);
-    };
-    return all.length > 0 && all.every(isOne);
+    return !this.#mayBeNoApp(value) && this.#pipeline.origins.tokensOf(value).length > 0;
   }
 
   /** What is put on a request is read where it is taken from it, not by everybody who has the request: so callers, who hand
    *  on whole requests, do not answer for it. */
   #takenFromRequest(op: OpId): readonly ValueId[] {
     const { facts, origins } = this.#pipeline;
+    if (!this.#mayBeRequest(facts.a.get(op))) return none;
     const atom = facts.c.get(op);
     let taken: ValueId[] | null = null;
     for (const id of origins.tokensOf(facts.a.get(op))) {
@@ -198,8 +206,6 @@ export class ObjectReads {
     }
     return taken === null ? none : taken.filter((value) => value !== 0);
   }
-
-  readonly #isOfRequest = (id: TokenId): boolean => this.#isRequest(id);
 
   #isRequest(id: TokenId): boolean {
     const token = this.#pipeline.origins.tokens.get(id);
@@ -218,11 +224,10 @@ export class ObjectReads {
   #hasAll(op: OpId): boolean {
     const { facts, origins } = this.#pipeline;
     const kind = facts.kind.get(op);
-    const holdsRequest = (value: ValueId): boolean => origins.tokensOf(value).some((id) => this.#isWhole(id));
-    if (kind === Op.copyProperties) return holdsRequest(facts.a.get(op));
+    if (kind === Op.copyProperties) return this.#mayBeWholeRequest(facts.a.get(op));
     if (!isCall(kind)) return false;
-    if (kind === Op.method && facts.atomName(facts.c.get(op)) === 'render' && holdsRequest(facts.a.get(op)))
-      return true;
+    const isRendering = kind === Op.method && facts.atomName(facts.c.get(op)) === 'render';
+    if (isRendering && this.#mayBeWholeRequest(facts.a.get(op))) return true;
     if (this.#changingInRequests().length === 0 || origins.calleesOf(op).length > 0) return false;
     const call = facts.d.get(op);
     for (let index = 0; index < facts.callCount.get(call); index++)
@@ -272,8 +277,9 @@ export class ObjectReads {
 
   /** The same of who looks into it as well: what hangs on a part of a request (`res.locals`) is in that part. */
   #changingWithin(value: ValueId): readonly TokenId[] {
+    if (!this.#mayBePart(value)) return this.#changing(value);
     const parts = this.#pipeline.origins.tokensOf(value).filter((id) => this.#isRequest(id) && !this.#isWhole(id));
-    const within = parts.length === 0 ? [] : this.#reach(parts);
+    const within = this.#reach(parts);
     return within.length === 0 ? this.#changing(value) : [...new Set([...this.#changing(value), ...within])];
   }
 
@@ -282,7 +288,7 @@ export class ObjectReads {
     if (held === undefined) {
       const all = this.#pipeline.origins.tokensOf(value);
       if (all.length === 0) return all;
-      const tokens = all.some(this.#isOfRequest) ? all.filter((id) => !this.#isRequest(id)) : all;
+      const tokens = this.#mayBeRequest(value) ? all.filter((id) => !this.#isRequest(id)) : all;
       // Who holds an object holds what is in it; a variable at the top of a module answers for that itself.
       held = this.#isOfModule(value) ? tokens.filter(this.#changes) : this.#reach(tokens);
       this.#held.set(value, held);

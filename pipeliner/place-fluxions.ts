@@ -6,6 +6,7 @@
  *   group       what keeps or shares state that changes: one owner
  *   replicated  all else
  */
+import { ById, type ReadonlyById } from '../analyzer/by-id.js';
 import { isCall } from '../analyzer/call-graph.js';
 import type { Part, PartId } from '../analyzer/cut-parts.js';
 import {
@@ -70,12 +71,12 @@ export interface PlacingInput {
   readonly state: State;
   readonly decisions: ReadonlyMap<Group, Decision>;
   readonly messages: Messages;
-  readonly names: ReadonlyMap<PartId, string>;
+  readonly names: ReadonlyById<string>;
   readonly folds: Folds;
   readonly hampered: readonly Hampered[];
 }
 
-export function placeFluxions(input: PlacingInput): ReadonlyMap<PartId, Placed> {
+export function placeFluxions(input: PlacingInput): ReadonlyById<Placed> {
   const placer = new Placer(input);
   placer.lookAtParts();
   placer.bindTogether();
@@ -121,13 +122,15 @@ class Placer {
     }
   }
 
-  placed(): ReadonlyMap<PartId, Placed> {
+  placed(): ReadonlyById<Placed> {
     for (const own of this.#own.values()) {
       if (own.placement === 'replicated') own.reasons.unshift(this.#reason(stateless(), null));
       // A list that has grown keeps room for many more.
       own.reasons = own.reasons.slice();
     }
-    return this.#own;
+    const placed = new ById<Placed>(this.#input.pipeline.parts.list.length);
+    for (const [part, own] of this.#own) placed.set(part, own);
+    return placed;
   }
 
   // --------------------------------------------------------------------------------------- each on its own

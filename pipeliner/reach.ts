@@ -2,6 +2,7 @@
  * Reads:   tokens and their properties.
  * Gives:   the objects that can be reached from some objects through properties.
  */
+import { ById } from '../analyzer/by-id.js';
 import { isCall } from '../analyzer/call-graph.js';
 import { type FunctionId, Op, type ValueId } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
@@ -14,7 +15,7 @@ export class Reach {
   readonly #pipeline: Pipeline;
   readonly #lasting: LastingObjects;
   /** What is asked again and again: one token, by its number; several, by all of theirs. */
-  readonly #ofOne = [new Map<TokenId, readonly TokenId[]>(), new Map<TokenId, readonly TokenId[]>()] as const;
+  #ofOne: readonly [ById<readonly TokenId[]>, ById<readonly TokenId[]>];
   readonly #ofMany = [new Map<string, readonly TokenId[]>(), new Map<string, readonly TokenId[]>()] as const;
   /** The same by the list itself: a value's list is asked for with each effect on it. */
   readonly #ofLists = [
@@ -35,6 +36,7 @@ export class Reach {
     this.#pipeline = pipeline;
     this.#lasting = lasting;
     const count = pipeline.origins.tokens.length;
+    this.#ofOne = [new ById(count), new ById(count)];
     this.#neighbours = new Array<readonly TokenId[] | undefined>(count).fill(undefined);
     this.#queued = new Int32Array(count);
     this.#found = new Int32Array(count);
@@ -43,7 +45,8 @@ export class Reach {
   /** What was asked takes much room, and most of it is asked no more. */
   forget(): void {
     this.#isFree = true;
-    for (const memory of [...this.#ofOne, ...this.#ofMany, ...this.#ofLists]) memory.clear();
+    this.#ofOne = [new ById(this.#found.length), new ById(this.#found.length)];
+    for (const memory of [...this.#ofMany, ...this.#ofLists]) memory.clear();
     this.#neighbours.fill(undefined);
   }
 
@@ -65,7 +68,7 @@ export class Reach {
   }
 
   #known<Key>(
-    memory: Map<Key, readonly TokenId[]>,
+    memory: Pick<Map<Key, readonly TokenId[]>, 'get'> & { set(key: Key, reached: readonly TokenId[]): unknown },
     key: Key,
     tokens: readonly TokenId[],
     deep: boolean,

@@ -24,6 +24,7 @@ import {
 } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
 import type { Shape } from '../analyzer/models.js';
+import type { TokenId } from '../analyzer/tokens.js';
 
 export interface RunsAnywhere {
   readonly fn: FunctionId;
@@ -33,12 +34,17 @@ export interface RunsAnywhere {
 }
 
 export function* findRunsAnywhere(pipeline: Pipeline): Generator<RunsAnywhere> {
-  const { facts } = pipeline;
+  const { facts, origins } = pipeline;
+  // Of most ops there is nothing to say.
+  const mayBePlatform = origins.mayBe((id) => platformShape(pipeline, id) !== null);
+  const mayHear = origins.mayBe((id) => pathOfHearing(pipeline, id) !== null);
   for (let op = 0; op < facts.kind.length; op++) {
     const kind = facts.kind.get(op);
-    if (kind === Op.store) yield* stored(pipeline, op);
-    else if (kind === Op.write) yield* written(pipeline, op);
-    else if (isCall(kind)) yield* given(pipeline, op);
+    if (kind === Op.store) {
+      if (mayBePlatform(facts.a.get(op))) yield* stored(pipeline, op);
+    } else if (kind === Op.write) yield* written(pipeline, op);
+    else if (isCall(kind) && (definedOn(pipeline, op) !== definesNothing || mayHear(origins.calleeValue(op))))
+      yield* given(pipeline, op);
   }
 }
 
@@ -72,26 +78,36 @@ function* given(pipeline: Pipeline, op: OpId): Generator<RunsAnywhere> {
     for (const fn of functionsIn({ origins }, facts.argument(call, index), deepest)) yield { fn, op, name };
 }
 
+const definesNothing = [NOTHING, 0] as const;
+
 /** Getters, and whole sets of functions at once. */
 function definedOn({ facts }: Pipeline, op: OpId): readonly [holder: ValueId, firstArgument: number] {
   const call = facts.d.get(op);
-  if (facts.kind.get(op) !== Op.method || facts.callCount.get(call) === 0) return [NOTHING, 0];
+  if (facts.kind.get(op) !== Op.method || facts.callCount.get(call) === 0) return definesNothing;
   const name = facts.atomName(facts.c.get(op));
   if (/^__define[GS]etter__$/.test(name)) return [facts.a.get(op), 1];
-  return /^(defineProperty|defineProperties|assign)$/.test(name) ? [facts.argument(call, 0), 1] : [NOTHING, 0];
+  return /^(defineProperty|defineProperties|assign)$/.test(name) ? [facts.argument(call, 0), 1] : definesNothing;
 }
 
 /** Who is told of what all code does, on the loop where it does it; null for all other calls. */
 function hearing({ facts, origins }: Pipeline, op: OpId): string | null {
   for (const id of origins.calleeTokens(op)) {
-    const token = origins.tokens.get(id);
-    if (token.kind !== 'external') continue;
-    const { path } = token.shape;
-    if (/^(async_hooks\.createHook|perf_hooks\.PerformanceObserver)$/.test(path)) return path;
-    if (!path.startsWith('diagnostics_channel.') || !/\.(subscribe|bindStore)$/.test(path)) continue;
+    const path = pathOfHearing({ origins }, id);
+    if (path === null) continue;
+    if (!path.startsWith(CHANNEL)) return path;
     if (channelsOf({ facts, origins }, op).some((name) => name === null || ofNode.test(name))) return path;
   }
   return null;
+}
+
+const CHANNEL = 'diagnostics_channel.';
+
+function pathOfHearing({ origins }: Pick<Pipeline, 'origins'>, id: TokenId): string | null {
+  const token = origins.tokens.get(id);
+  if (token.kind !== 'external') return null;
+  const { path } = token.shape;
+  const isAll = /^(async_hooks\.createHook|perf_hooks\.PerformanceObserver)$/.test(path);
+  return isAll || (path.startsWith(CHANNEL) && /\.(subscribe|bindStore)$/.test(path)) ? path : null;
 }
 
 /** `subscribe('name', fn)`, or `channel('name').subscribe(fn)`; null where the name is not known. */
@@ -110,15 +126,20 @@ const deepest = 2;
 /** Things of the language and of Node that there are once. What prints and what replies has its own runners. */
 function* platformShapes({ origins }: Pick<Pipeline, 'origins'>, value: ValueId): Generator<Shape> {
   for (const id of origins.tokensOf(value)) {
-    const token = origins.tokens.get(id);
-    if (token.kind !== 'external' || token.site !== -1 || whatIs(token.shape) !== 'else') continue;
-    if (token.shape.package === '' || token.shape.isOfNode) yield token.shape;
+    const shape = platformShape({ origins }, id);
+    if (shape !== null) yield shape;
   }
 }
 
 /** What loads modules is replaced by names that Node does not document: `Module._load = fn`, `Module.prototype.require = fn`, `require.extensions['.x'] = fn`. */
 function isOfLoader({ package: from, path }: Shape): boolean {
   return from === 'module' || path === 'require.extensions';
+}
+
+function platformShape({ origins }: Pick<Pipeline, 'origins'>, id: TokenId): Shape | null {
+  const token = origins.tokens.get(id);
+  if (token.kind !== 'external' || token.site !== -1 || whatIs(token.shape) !== 'else') return null;
+  return token.shape.package === '' || token.shape.isOfNode ? token.shape : null;
 }
 
 function isListed(models: Pipeline['models'], shape: Shape, property: string): boolean {

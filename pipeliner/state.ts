@@ -10,7 +10,7 @@ import { findEngines, listRenderings } from '../analyzer/effects/engines.js';
 import { kinds } from '../analyzer/effects/kinds.js';
 import { ANY_PROPERTY, type FunctionId, Op, type OpId, type ValueId, VariableKind } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import type { Root, RootId } from '../analyzer/roots.js';
+import type { RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
 import type { TokenId } from '../analyzer/tokens.js';
 import { CellTable } from './cell-table.js';
@@ -38,7 +38,10 @@ export function collectState(pipeline: Pipeline, flows: Flows): State | null {
   collector.collectLate();
   collector.collectImplicit();
   if (isTooMuch()) return null;
+  // The peak of a large program comes with these: what has been let go of so far is to make room for them.
+  pipeline.tidy();
   collector.collectReads();
+  pipeline.tidy();
   const state = collector.state();
   return isTooMuch() ? null : state;
 }
@@ -92,9 +95,9 @@ class Collector {
       if (kind === Effect.read) return;
       if (value !== 0) this.#onObjects(kind, op, value);
       if (id < 0) return;
-      const root = effects.roots.get(id);
-      if (root.base === 'variable') this.#onVariable(root.id, root, kind, op, false, value);
-      else if (root.base === 'this') this.#onReceiver(facts.fn(fnId).receiver, root, kind, op, false, value);
+      if (effects.roots.isVariable(id)) this.#onVariable(effects.roots.of(id), id, kind, op, false, value);
+      else if (effects.roots.baseOf(id) === 'this')
+        this.#onReceiver(facts.fn(fnId).receiver, id, kind, op, false, value);
     });
   }
 
@@ -109,14 +112,14 @@ class Collector {
     if (times >= mostPlaces && !isNew) return;
     this.#taken.set(key, times + 1);
     const own = fnId === this.#part.fn.id;
-    if (roots.isVariable(id)) return this.#onVariable(roots.of(id), roots.get(id), kind, op, own, value);
+    if (roots.isVariable(id)) return this.#onVariable(roots.of(id), id, kind, op, own, value);
     // Parameters and `this` of functions that the part calls have been repeated for what they stand for.
-    const root = roots.get(id);
-    if (!own && root.base === 'this' && this.#part.id !== 0) this.#onLent(fnId, root, kind, op, value);
+    const isThis = roots.baseOf(id) === 'this';
+    if (!own && isThis && this.#part.id !== 0) this.#onLent(fnId, id, kind, op, value);
     if (!own || this.#part.kind === 'main') return;
     const fn = this.#part.fn;
-    if (root.base === 'this') this.#onReceiver(fn.receiver, root, kind, op, own, value);
-    else this.#onVariable(fn.params[root.id] ?? 0, root, kind, op, own, value);
+    if (isThis) this.#onReceiver(fn.receiver, id, kind, op, own, value);
+    else this.#onVariable(fn.params[roots.of(id)] ?? 0, id, kind, op, own, value);
   }
 
   /** Objects that the part has not changed there before. */
@@ -188,7 +191,7 @@ class Collector {
   }
 
   /** `changed` holds what is changed; 0 where that is not known. */
-  #onVariable(value: ValueId, root: Root, kind: number, op: OpId, own: boolean, changed: ValueId): void {
+  #onVariable(value: ValueId, root: RootId, kind: number, op: OpId, own: boolean, changed: ValueId): void {
     if (this.#cells.isReceiver(value)) return this.#onReceiver(value, root, kind, op, own, changed);
     const cell = this.#cells.ofVariable(value);
     if (cell !== null)
@@ -196,9 +199,9 @@ class Collector {
         cell,
         kind,
         op,
-        root.deep || this.#isElsewhere(kind, changed, cell) ? changed : null,
+        this.#pipeline.effects.roots.isDeep(root) || this.#isElsewhere(kind, changed, cell) ? changed : null,
         own,
-        cell.name === '' ? '' : (this.#pipeline.facts.variables.get(value)?.name ?? cell.name),
+        cell.name === '' ? '' : (this.#pipeline.facts.variables.nameOf(value) ?? cell.name),
       );
   }
 
@@ -214,29 +217,31 @@ class Collector {
 
   // ------------------------------------------------------------------------------------------------- `this`
 
-  #onReceiver(receiver: ValueId, root: Root, kind: number, op: OpId, own: boolean, changed: ValueId): void {
-    const { origins } = this.#pipeline;
-    if (root.field === -1 && (kind === Effect.read || kind === Effect.write)) return;
+  #onReceiver(receiver: ValueId, root: RootId, kind: number, op: OpId, own: boolean, changed: ValueId): void {
+    const { effects, origins } = this.#pipeline;
+    const only = effects.roots.fieldOf(root);
+    const within = effects.roots.isDeep(root) ? changed : null;
+    if (only === -1 && (kind === Effect.read || kind === Effect.write)) return;
     let found = false;
     for (const id of origins.tokensOf(receiver)) {
       const token = origins.tokens.get(id);
       if (token.kind !== 'object') continue;
       found = true;
       // The whole of `this` is changed: every field that anybody uses.
-      const fields = root.field === -1 ? [...(origins.tokens.knownProperties(id)?.keys() ?? [])] : [root.field];
+      const fields = only === -1 ? [...(origins.tokens.knownProperties(id)?.keys() ?? [])] : [only];
       if (!this.#pipeline.budget.spend(fields.length)) return;
       for (const field of fields) {
-        if (field === ANY_PROPERTY && root.field === -1) continue;
-        this.#touch(this.#cells.ofField(id, field, token.fn), kind, op, root.deep ? changed : null, own);
+        if (field === ANY_PROPERTY && only === -1) continue;
+        this.#touch(this.#cells.ofField(id, field, token.fn), kind, op, within, own);
       }
     }
-    if (found || root.field === -1) return;
-    const cell = this.#cells.fieldOf(receiver, root.field);
-    this.#touch(cell, kind, op, root.deep ? changed : null, own);
+    if (found || only === -1) return;
+    const cell = this.#cells.fieldOf(receiver, only);
+    this.#touch(cell, kind, op, within, own);
   }
 
   /** `stream.write(line)`: code from outside calls it, by an object that it was given. */
-  #onLent(fn: FunctionId, root: Root, kind: number, op: OpId, changed: ValueId): void {
+  #onLent(fn: FunctionId, root: RootId, kind: number, op: OpId, changed: ValueId): void {
     const { facts, origins } = this.#pipeline;
     if (!origins.lent.has(fn)) return;
     const { receiver } = facts.fn(fn);

@@ -4,6 +4,7 @@
  *
  * Tags are named after the variable that caused them. Different state gets different tags.
  */
+import { ById, type ReadonlyById } from '../analyzer/by-id.js';
 import type { Part, PartId } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
 import type { GroupTag } from '../flx/program.js';
@@ -11,7 +12,7 @@ import type { Cell, Group, State } from './cells.js';
 import type { Decision } from './decide-state.js';
 
 export interface Tags {
-  readonly ofPart: ReadonlyMap<PartId, readonly GroupTag[]>;
+  readonly ofPart: ReadonlyById<readonly GroupTag[]>;
   readonly ofGroup: ReadonlyMap<Group, GroupTag>;
 }
 
@@ -22,7 +23,7 @@ export function tagGroups(
   parts: readonly Part[],
 ): Tags {
   const ofGroup = new Map<Group, GroupTag>();
-  const ofPart = new Map<PartId, GroupTag[]>();
+  const ofPart = new ById<GroupTag[]>(parts.length);
   const taken = new Set<GroupTag>();
   const shared = [...decisions.values()].filter((decision) => decision.kind === 'share');
   const stems = shared.map((decision) => ({ decision, cause: causeOf(decision.group) }));
@@ -35,6 +36,8 @@ export function tagGroups(
     for (const part of decision.parts) add(ofPart, part, tag);
   }
   tagReplies(state, decisions, parts, ofPart, ofGroup);
+  // A list that has grown keeps room for many more.
+  ofPart.replaceAll((tags) => tags.slice());
   return { ofPart, ofGroup };
 }
 
@@ -64,7 +67,7 @@ export function moduleWord(facts: Facts, module: number): string {
   return (last ?? 'module').replace(/[^\p{ID_Continue}$]+/gu, '_').replace(/^(?=\d)/, '_');
 }
 
-function add(map: Map<PartId, GroupTag[]>, part: PartId, tag: GroupTag): void {
+function add(map: ById<GroupTag[]>, part: PartId, tag: GroupTag): void {
   const tags = map.get(part);
   if (tags === undefined) map.set(part, [tag]);
   else if (!tags.includes(tag)) tags.push(tag);
@@ -78,7 +81,7 @@ function tagReplies(
   state: State,
   decisions: ReadonlyMap<Group, Decision>,
   parts: readonly Part[],
-  ofPart: Map<PartId, GroupTag[]>,
+  ofPart: ById<GroupTag[]>,
   ofGroup: Map<Group, GroupTag>,
 ): void {
   const owned = ownedParts(decisions);

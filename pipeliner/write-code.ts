@@ -12,6 +12,7 @@
  *                                               res.send(data);
  *                                             }
  */
+import type { ReadonlyById } from '../analyzer/by-id.js';
 import type { Part, PartId, Parts } from '../analyzer/cut-parts.js';
 import type { AwaitCut, Facts, FunctionFact, FunctionId, ModuleFact } from '../analyzer/facts.js';
 import { FunctionFlag } from '../analyzer/facts.js';
@@ -33,7 +34,7 @@ export interface ProgramCode {
 
 export const noCode: ProgramCode = { ofPart: () => '', ofModule: () => '' };
 
-export function writeCode(facts: Facts, parts: Parts, names: ReadonlyMap<PartId, string>): ProgramCode {
+export function writeCode(facts: Facts, parts: Parts, names: ReadonlyById<string>): ProgramCode {
   const edits = new EditTable(facts, parts, names);
   return {
     ofPart: (part) => (part.kind === 'rest' ? restCode(facts, part, names, edits) : partCode(facts, part, edits)),
@@ -66,7 +67,7 @@ function moduleCode(module: ModuleFact, edits: EditTable): string {
   return normaliseSlice(code, 0, code.length, 0);
 }
 
-function restCode(facts: Facts, part: Part, names: ReadonlyMap<PartId, string>, edits: EditTable): string {
+function restCode(facts: Facts, part: Part, names: ReadonlyById<string>, edits: EditTable): string {
   const module = facts.modules[part.fn.module] as ModuleFact;
   const cut = part.cut as AwaitCut;
   const text = module.text;
@@ -93,9 +94,9 @@ function indentLines(code: string): string {
 class EditTable {
   readonly #byModule = new Map<number, Edit[]>();
   readonly #facts: Facts;
-  readonly #names: ReadonlyMap<PartId, string>;
+  readonly #names: ReadonlyById<string>;
 
-  constructor(facts: Facts, parts: Parts, names: ReadonlyMap<PartId, string>) {
+  constructor(facts: Facts, parts: Parts, names: ReadonlyById<string>) {
     this.#facts = facts;
     this.#names = names;
     this.#addCallbacks(parts);

@@ -5,6 +5,7 @@
  * A part needs what it uses of its flow and did not make itself, and so does everything behind it. A start hands its
  * callback's own parameters over in the message; what an asynchronous call itself gives is no part of it.
  */
+import { ById } from '../analyzer/by-id.js';
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import type { Facts } from '../analyzer/facts.js';
 import type { Cell, Group, State, Touch } from './cells.js';
@@ -18,15 +19,17 @@ function keyOf({ point, cut }: PartStream): object | null {
 export class Messages {
   readonly #facts: Facts;
   readonly #parts: readonly Part[];
-  readonly #used = new Map<PartId, Map<Cell, number>>();
-  readonly #given = new Map<PartId, ReadonlyMap<Cell, number>>();
+  #used: ById<Map<Cell, number>>;
+  #given: ById<ReadonlyMap<Cell, number>>;
   readonly #messages = new Map<object | null, readonly Cell[]>();
-  readonly #names = new Map<readonly Cell[], readonly string[]>();
-  readonly #needed = new Map<PartId, ReadonlyMap<Cell, number>>();
+  #needed: ById<ReadonlyMap<Cell, number>>;
 
   constructor(facts: Facts, parts: readonly Part[], state: State, decisions: ReadonlyMap<Group, Decision>) {
     this.#facts = facts;
     this.#parts = parts;
+    this.#used = new ById(parts.length);
+    this.#given = new ById(parts.length);
+    this.#needed = new ById(parts.length);
     for (const cell of state.cells) {
       const decision = decisions.get(state.groupOf(cell));
       for (let touch = cell.firstTouch; touch !== null; touch = touch.next) {
@@ -69,18 +72,16 @@ export class Messages {
     return this.of(stream).find((cell) => !cell.travels && cell.request === null) ?? null;
   }
 
-  /** The names of the variables in its messages. */
-  names(stream: PartStream): readonly string[] {
-    const cells = this.of(stream);
-    let names = this.#names.get(cells);
-    if (names === undefined) this.#names.set(cells, (names = [...new Set(cells.map((cell) => cell.name))]));
-    return names;
-  }
-
-  /** The names in all messages, without what they were found with: that takes many times as much. */
+  /** The names of the variables in all messages, which are all written then: what they were found with takes many times as much, and is gone. */
   allNames(): (stream: PartStream) => readonly string[] {
     const names = new Map<object | null, readonly string[]>();
-    for (const { streams } of this.#parts) for (const stream of streams) names.set(keyOf(stream), this.names(stream));
+    for (const { streams } of this.#parts) {
+      for (const stream of streams) {
+        const key = keyOf(stream);
+        if (!names.has(key)) names.set(key, [...new Set(this.of(stream).map((cell) => cell.name))]);
+      }
+    }
+    [this.#used, this.#given, this.#needed] = [new ById(0), new ById(0), new ById(0)];
     return (stream) => names.get(keyOf(stream)) ?? [];
   }
 

@@ -5,6 +5,7 @@
  * A draft holds nothing of how its decisions were found, origins and effects above all: where nobody else does, that is free
  * again before the program is written.
  */
+import type { ReadonlyById } from '../analyzer/by-id.js';
 import type { Part, PartId, PartStream } from '../analyzer/cut-parts.js';
 import type { Facts, ModuleFact, OpId } from '../analyzer/facts.js';
 import type { RupturePoint } from '../analyzer/find-rupture-points.js';
@@ -33,11 +34,11 @@ export interface Draft {
   readonly parts: readonly Part[];
   readonly decisions: ReadonlyMap<Group, Decision>;
   readonly tags: Tags;
-  readonly names: ReadonlyMap<PartId, string>;
+  readonly names: ReadonlyById<string>;
   readonly messageOf: (stream: PartStream) => readonly string[];
-  readonly placed: ReadonlyMap<PartId, Placed>;
+  readonly placed: ReadonlyById<Placed>;
   readonly code: ProgramCode;
-  readonly contexts: ReadonlyMap<PartId, readonly string[]>;
+  readonly contexts: ReadonlyById<readonly string[]>;
   readonly streamsOf: (part: Part) => readonly PartStream[];
   readonly folds: Folds;
   readonly unresolved: readonly Unresolved[];

@@ -3,14 +3,17 @@
  * Gives:  its syntax tree as ESTree has it, with offsets; and `analyze`, which binds the names of such a tree.
  * Throws: SyntaxError with the offset as `index`.
  *
- * Both packages are there as CommonJS and as ES modules. To import the ES modules takes Node more memory
+ * Espree is acorn with other errors and other tokens. Nobody asks for tokens here, and to make them is a tenth of its work: so acorn itself
+ * makes the tree that espree would, and what it refuses espree is given, which says why.
+ *
+ * All packages are there as CommonJS and as ES modules. To import the ES modules takes Node more memory
  * and time: they import CommonJS themselves, and for that Node first starts a WebAssembly program that finds its exports.
  */
 import { createRequire } from 'node:module';
 import type * as es from 'estree';
 
 const load = createRequire(import.meta.url);
-const espree: typeof import('espree') = load('espree');
+const espree = (): typeof import('espree') => load('espree');
 
 /** Loaded when it is first asked for: most of what is compiled never asks, and it brings two packages more. */
 export const analyze: typeof import('escope').analyze = (tree, options) => {
@@ -18,14 +21,17 @@ export const analyze: typeof import('escope').analyze = (tree, options) => {
   return escope.analyze(tree, options);
 };
 
-/** The parser that espree extends: where each of its nodes comes by when it is done. */
-const { prototype: parser }: { readonly prototype: NodeFinisher } = createRequire(load.resolve('espree'))(
-  'acorn',
-).Parser;
-
-interface NodeFinisher {
+/** What of acorn's parser counts here. */
+interface AcornParser {
+  parse(): es.Program;
   finishNode(node: es.Node, type: string): es.Node;
+  parseTemplateElement(options: unknown): es.TemplateElement & Offsets;
 }
+type AcornOptions = { readonly [name: string]: unknown };
+type AcornParserClass = new (options: AcornOptions, text: string) => AcornParser;
+
+/** The one that espree extends. */
+const { Parser: Acorn } = createRequire(load.resolve('espree'))('acorn') as { readonly Parser: AcornParserClass };
 
 /** `script` is what `eval` takes; CommonJS may also return at its top. */
 export type SourceType = 'commonjs' | 'module' | 'script';
@@ -36,27 +42,60 @@ export interface Offsets {
   readonly end: number;
 }
 
+class TreeParser extends Acorn {
+  readonly #sourceType: SourceType;
+  readonly #templateElements: { start: number; end: number; tail: boolean }[] = [];
+
+  constructor(text: string, sourceType: SourceType) {
+    super({ ecmaVersion: 'latest', sourceType, allowReturnOutsideFunction: sourceType === 'commonjs' }, text);
+    this.#sourceType = sourceType;
+  }
+
+  override parse(): es.Program {
+    const tree = super.parse();
+    Object.assign(tree, { sourceType: this.#sourceType });
+    // As espree has them: with the marks around them. Not before, as the parser goes on from where they end.
+    for (const element of this.#templateElements) {
+      element.start -= 1;
+      element.end += element.tail ? 1 : 2;
+    }
+    return tree;
+  }
+
+  override parseTemplateElement(options: unknown): es.TemplateElement & Offsets {
+    const element = super.parseTemplateElement(options);
+    this.#templateElements.push(element);
+    return element;
+  }
+}
+
+/** A list that has grown has room for 17 nodes, and most lists hold one: a sixth of the tree. */
+class ShortListParser extends TreeParser {
+  override finishNode(node: es.Node, type: string): es.Node {
+    const done = super.finishNode(node, type);
+    shortenList(done);
+    return done;
+  }
+}
+
 /** Of shorter ones the tree is gone before it counts. */
 const LARGE = 500_000;
 
 /** A pair of offsets for each node would take more room than all else of it. */
 export function parse(text: string, sourceType: SourceType): es.Program {
-  const run = (): es.Program => espree.parse(text, { ecmaVersion: 'latest', sourceType }) as unknown as es.Program;
-  return text.length < LARGE ? run() : withShortLists(run);
+  return (
+    tryParse(text, sourceType) ?? (espree().parse(text, { ecmaVersion: 'latest', sourceType }) as unknown as es.Program)
+  );
 }
 
-/** A list that has grown has room for 17 nodes, and most lists hold one: a sixth of the tree. Nobody else parses meanwhile. */
-function withShortLists(run: () => es.Program): es.Program {
-  const { finishNode } = parser;
-  parser.finishNode = function (this: NodeFinisher, node, type) {
-    const done = finishNode.call(this, node, type);
-    shortenList(done);
-    return done;
-  };
+/** Null where something is wrong with it; to find out what, as `parse` does, takes as long again. */
+export function tryParse(text: string, sourceType: SourceType): es.Program | null {
+  const Parser = text.length < LARGE ? TreeParser : ShortListParser;
   try {
-    return run();
-  } finally {
-    parser.finishNode = finishNode;
+    return new Parser(text, sourceType).parse();
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 
@@ -91,5 +130,5 @@ function shortenList(node: es.Node): void {
 
 /** With such pairs, as `analyze` asks for them. */
 export function parseWithRanges(text: string, sourceType: SourceType): es.Program {
-  return espree.parse(text, { ecmaVersion: 'latest', sourceType, range: true }) as unknown as es.Program;
+  return espree().parse(text, { ecmaVersion: 'latest', sourceType, range: true }) as unknown as es.Program;
 }

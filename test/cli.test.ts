@@ -179,6 +179,19 @@ test('what a configuration leaves open does not keep the command from ending', a
   t.is(result.code, 0, result.stderr);
 });
 
+test('what takes more than the main thread gets a thread of its own', async (t) => {
+  const program = async (tree: Tree): Promise<unknown> => {
+    const result = await run(t, 'compile app.js --emit json', { 'app.js': APP, ...tree });
+    t.is(result.code, 0, result.stderr);
+    return JSON.parse(result.stdout).fluxions;
+  };
+  const terms = ' + 1'.repeat(30_000);
+  const deep = await program({ 'app.js': `${APP}module.exports = 1${terms};\n` });
+  t.deepEqual(deep, await program({}));
+  const ends = { 'app.js': APP, 'fluxion.config.mjs': 'process.exit(0);' };
+  refused(t, await run(t, 'compile app.js --emit json', ends), 'config/failed');
+});
+
 test('every form is printed on standard output', async (t) => {
   const starts = {
     flx: /^flx /m,

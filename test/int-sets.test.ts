@@ -1,5 +1,6 @@
 import test from 'ava';
 import { IntList, inChunk } from '../analyzer/int-list.js';
+import { Ranks } from '../analyzer/ranks.js';
 import { IntSets } from '../analyzer/sets.js';
 
 /** Numbers that come again and again, the same each time. */
@@ -30,12 +31,21 @@ test('sets have what was added, in its order, while they grow and when they are 
     expected.map((each) => [...each]),
   );
   sets.close(19);
-  sets.share();
   t.deepEqual(
     expected.map((_, id) => sets.get(id)),
     listed,
   );
-  t.is(sets.get(0), sets.get(20), 'those that hold the same are one array');
+  const shared = sets.share();
+  t.deepEqual(
+    expected.map((_, id) => shared.get(id)),
+    listed,
+  );
+  t.is(shared.get(0), shared.get(20), 'those that hold the same are one array');
+  const hasEven = shared.some((member) => member % 2 === 0);
+  t.deepEqual(
+    expected.map((_, id) => hasEven(id)),
+    listed.map((members) => members.some((member) => member % 2 === 0)),
+  );
 });
 
 test('the first member that another set does not have', (t) => {
@@ -73,4 +83,34 @@ test('lists keep what they are given across their chunks', (t) => {
   t.is(list.push(7), 0);
   list.extend(20_000);
   t.deepEqual([list.length, list.get(0), list.get(19_999)], [20_000, 7, 0]);
+});
+
+test('ranks know what is in an ascending list, and where, also when its end is taken back', (t) => {
+  const ranks = new Ranks();
+  const listed: number[] = [];
+  const next = numbers(7);
+  const check = (): void => {
+    const end = (listed.at(-1) ?? 0) + 70;
+    const places = Array.from({ length: end }, (_, number) => ranks.of(number));
+    t.deepEqual(
+      places,
+      Array.from({ length: end }, (_, number) => listed.indexOf(number)),
+    );
+    t.is(ranks.length, listed.length);
+  };
+  const grow = (from: number): void => {
+    for (let number = from; listed.length < 400; number += 1 + next.next().value ** 2) {
+      ranks.push(number);
+      listed.push(number);
+    }
+    check();
+  };
+  grow(3);
+  for (const end of [5000, 4097, 640, 96, 31, 0]) {
+    ranks.restore(end);
+    while (listed.length > 0 && (listed.at(-1) as number) >= end) listed.pop();
+    check();
+  }
+  grow(0);
+  t.throws(() => ranks.push(0));
 });

@@ -29,6 +29,9 @@ export class CallEffects {
   readonly #values: FunctionValues;
   readonly #changes: Changes;
   readonly #outsideEffects: OutsideEffects;
+  readonly #isGenerator: (value: ValueId) => boolean;
+  readonly #isBound: (value: ValueId) => boolean;
+  readonly #isCallback: (value: ValueId) => boolean;
 
   constructor(
     facts: Facts,
@@ -44,6 +47,16 @@ export class CallEffects {
     this.#values = values;
     this.#changes = changes;
     this.#outsideEffects = outsideEffects;
+    const { tokens } = origins;
+    this.#isGenerator = origins.mayBe((id) => {
+      const token = tokens.get(id);
+      return token.kind === 'object' && token.type === 'Generator';
+    });
+    this.#isBound = origins.mayBe((id) => {
+      const token = tokens.get(id);
+      return token.kind === 'bound' && token.args.length > 0;
+    });
+    this.#isCallback = origins.mayBe((id) => tokens.functionOf(id) !== null);
   }
 
   call(op: OpId, kind: number, base: ValueId, to: ValueId): void {
@@ -89,22 +102,10 @@ export class CallEffects {
       this.#changes.change(Effect.hand, this.#facts.argument(call, index), op);
   }
 
-  #isGenerator(value: ValueId): boolean {
-    for (const id of this.#origins.tokensOf(value)) {
-      const token = this.#origins.tokens.get(id);
-      if (token.kind === 'object' && token.type === 'Generator') return true;
-    }
-    return false;
-  }
-
   /** `f.apply(x, list)` and bound functions: the arguments are not in the order in which they stand. */
   #isRearranged(op: OpId): boolean {
     if (this.#facts.kind.get(op) === Op.method && this.#facts.atomName(this.#facts.c.get(op)) === 'apply') return true;
-    for (const id of this.#origins.calleeTokens(op)) {
-      const token = this.#origins.tokens.get(id);
-      if (token.kind === 'bound' && token.args.length > 0) return true;
-    }
-    return false;
+    return this.#isBound(this.#origins.calleeValue(op));
   }
 
   /** What the callee does to its parameters it does to the arguments. `argument` is null where it is not known which one
@@ -181,8 +182,7 @@ export class CallEffects {
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
       const value = this.#facts.argument(call, index);
       // The callback itself is not what it is given.
-      const isCallback = this.#origins.tokensOf(value).some((id) => this.#origins.tokens.functionOf(id) !== null);
-      if (!isCallback) given.push(...this.#values.contentsOf(value));
+      if (!this.#isCallback(value)) given.push(...this.#values.contentsOf(value));
     }
     for (const [key, effect] of summary.effects) {
       for (const root of given) this.#changes.effect(key % kinds, root, effect.op, op, effect.value);

@@ -5,7 +5,7 @@
  * Gives:   effects, in the list and in the function's summary.
  */
 import { ANY_PROPERTY, type Facts, NOTHING, type OpId, type ValueId } from '../facts.js';
-import type { Models } from '../models.js';
+import type { Models, Shape } from '../models.js';
 import type { RootId } from '../roots.js';
 import { everyRequest, type TokenId, UNKNOWN } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
@@ -26,6 +26,10 @@ export class Changes {
   readonly #list: EffectList;
   readonly #values: FunctionValues;
   readonly #own: OwnObjects;
+  readonly #isUsedUpIn: (value: ValueId) => boolean;
+  readonly #mayBeFunction: (value: ValueId) => boolean;
+  readonly #mayBeEnvironment: (value: ValueId) => boolean;
+  readonly #mayOutliveRequest: (value: ValueId) => boolean;
 
   constructor(facts: Facts, origins: Origins, models: Models, list: EffectList, values: FunctionValues) {
     this.#facts = facts;
@@ -34,6 +38,10 @@ export class Changes {
     this.#list = list;
     this.#values = values;
     this.#own = new OwnObjects(facts);
+    this.#isUsedUpIn = origins.mayBe((id) => this.#isUsedUp(id));
+    this.#mayBeFunction = origins.mayBe((id) => origins.tokens.functionOf(id) !== null);
+    this.#mayBeEnvironment = origins.mayBe((id) => this.#isEnvironment(id));
+    this.#mayOutliveRequest = origins.mayBe((id) => this.#shapeThatOutlives(id) !== null);
   }
 
   /** `at` is the op of this function, `op` the one that really does it, perhaps in a callee. */
@@ -100,10 +108,6 @@ export class Changes {
       this.#list.push(Effect.mutate, -1, op, op, value);
   }
 
-  #isUsedUpIn(value: ValueId): boolean {
-    return this.#origins.tokensOf(value).some((id) => this.#isUsedUp(id));
-  }
-
   #isUsedUp(id: TokenId): boolean {
     const token = this.#origins.tokens.get(id);
     return token.kind === 'object' && usedUp.test(token.type);
@@ -138,8 +142,7 @@ export class Changes {
     if (!this.#values.recording || value === NOTHING) return;
     const tokens = this.#origins.tokensOf(value);
     if (tokens.length === 0) return;
-    const isFunction = tokens.some((id) => this.#origins.tokens.functionOf(id) !== null);
-    if (roots.length > 0 && !isFunction && roots.every((root) => this.#values.isOfModule(root))) return;
+    if (roots.length > 0 && !this.#mayBeFunction(value) && roots.every((root) => this.#values.isOfModule(root))) return;
     if (tokens.length >= tooManyTokens) this.#values.loseTrack();
     if (tokens.length > 0) this.#list.push(kind, -1, op, at, value);
   }
@@ -164,24 +167,29 @@ export class Changes {
 
   /** `process.env`: what is read from it is text, and part of nothing. */
   isEnvironment(base: ValueId): boolean {
-    const held = this.#origins.tokensOf(base);
-    if (held.length !== 1) return false;
-    const token = this.#origins.tokens.get(held[0] as TokenId);
+    return this.#mayBeEnvironment(base) && this.#origins.tokensOf(base).length === 1;
+  }
+
+  #isEnvironment(id: TokenId): boolean {
+    const token = this.#origins.tokens.get(id);
     return token.kind === 'external' && this.#models.isEnvironment(token.shape);
   }
 
   /** The program's own properties of what a request leads to and what outlives it: `req.socket.hits`. */
   outlivesRequest(base: ValueId, atom: number): boolean {
-    const tokens = this.#origins.tokensOf(base);
-    for (let index = 0; index < tokens.length; index++) if (this.#outlives(tokens[index] as TokenId, atom)) return true;
-    return false;
+    return this.#mayOutliveRequest(base) && this.#origins.tokensOf(base).some((id) => this.#outlives(id, atom));
   }
 
   #outlives(id: TokenId, atom: number): boolean {
-    const token = this.#origins.tokens.get(id);
-    if (token.kind !== 'external' || token.site !== everyRequest) return false;
-    if (this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null) return false;
-    const member = atom === ANY_PROPERTY ? null : this.#models.member(token.shape, this.#facts.atomName(atom));
+    const shape = this.#shapeThatOutlives(id);
+    if (shape === null) return false;
+    const member = atom === ANY_PROPERTY ? null : this.#models.member(shape, this.#facts.atomName(atom));
     return member === null || this.#models.isUnknown(member);
+  }
+
+  #shapeThatOutlives(id: TokenId): Shape | null {
+    const token = this.#origins.tokens.get(id);
+    if (token.kind !== 'external' || token.site !== everyRequest) return null;
+    return this.#models.typeThat(token.shape, (type) => type.outlivesRequest === true) === null ? null : token.shape;
   }
 }

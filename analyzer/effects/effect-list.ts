@@ -33,6 +33,31 @@ export class EffectList {
     this.#last[fn] = this.#rows.length;
   }
 
+  /** Where the next one will be. */
+  get next(): number {
+    return this.#rows.length;
+  }
+
+  /** Of all that was pushed for `fn`, in the order of its ops, what each of them pushed last: from one place to the other. */
+  arrange(fn: FunctionId, from: readonly number[], to: readonly number[], ops: number): void {
+    const last: number[] = [];
+    for (let op = 0; op < ops; op++) {
+      for (let next = from[op] as number; next < (to[op] as number); next += width) {
+        const chunk = this.#rows.chunkOf(next);
+        const row = next & inChunk;
+        for (let column = 0; column < width; column++) last.push(chunk[row + column] as number);
+      }
+    }
+    this.startAgain(fn);
+    const first = this.#rows.length;
+    this.#rows.extend(first + last.length);
+    for (let at = 0; at < last.length; at += width) {
+      const chunk = this.#rows.chunkOf(first + at);
+      const row = (first + at) & inChunk;
+      for (let column = 0; column < width; column++) chunk[row + column] = last[at + column] as number;
+    }
+  }
+
   push(kind: number, root: RootId, op: OpId, at: OpId, value: ValueId): void {
     const next = this.#rows.length;
     this.#rows.extend(next + width);

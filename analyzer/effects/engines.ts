@@ -7,7 +7,6 @@
  * Reads: origins, models.
  * Gives: what may be engines of the app, or what an engine goes by; calls that render.
  */
-import { isCall } from '../call-graph.js';
 import { type Facts, Op, type OpId, type ValueId } from '../facts.js';
 import type { Models, Shape } from '../models.js';
 import type { TokenId } from '../tokens.js';
@@ -27,7 +26,16 @@ export interface Engines {
   isPackage(name: string): boolean;
 }
 
+/** Several ask. */
+const known = new WeakMap<Origins, Engines>();
+
 export function findEngines(facts: Facts, origins: Origins, models: Models): Engines {
+  let engines = known.get(origins);
+  if (engines === undefined) known.set(origins, (engines = listEngines(facts, origins, models)));
+  return engines;
+}
+
+function listEngines(facts: Facts, origins: Origins, models: Models): Engines {
   const { tokens } = origins;
   const unknown = findUnknown(facts, origins, models);
   const isPackage = (name: string): boolean => models.renders(name) || unknown.has(name);
@@ -51,14 +59,13 @@ function findUnknown(facts: Facts, origins: Origins, models: Models): ReadonlySe
       if (shape !== null && isUnknown(shape)) found.add(shape.package);
     }
   }
-  const { kind: kinds } = facts;
-  for (let op = 0; op < kinds.length; op++) {
-    if (!isCall(kinds.get(op))) continue;
+  const { callOp } = facts;
+  for (let call = 0; call < callOp.length; call++) {
+    const op = callOp.get(call);
     for (const id of origins.calleeTokens(op)) {
       const shape = shapeOf(origins, id);
       if (shape?.path === SETTING) {
-        const name =
-          facts.callCount.get(facts.d.get(op)) < 2 ? undefined : facts.strings.get(facts.argument(facts.d.get(op), 1));
+        const name = facts.callCount.get(call) < 2 ? undefined : facts.strings.get(facts.argument(call, 1));
         if (name !== undefined && !models.isModelled(name)) found.add(name);
       }
       if (shape === null || found.has(shape.package) || !isUnknown(shape)) continue;
@@ -84,9 +91,9 @@ function isGivenApp(op: OpId, facts: Facts, origins: Origins, models: Models): b
 
 export function listRenderings(facts: Facts, origins: Origins, models: Models): readonly OpId[] {
   const found: OpId[] = [];
-  const { kind: kinds } = facts;
-  for (let op = 0; op < kinds.length; op++)
-    if (isCall(kinds.get(op)) && renders(op, facts, origins, models)) found.push(op);
+  const { callOp } = facts;
+  for (let call = 0; call < callOp.length; call++)
+    if (renders(callOp.get(call), facts, origins, models)) found.push(callOp.get(call));
   return found;
 }
 

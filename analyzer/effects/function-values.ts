@@ -11,6 +11,7 @@ import type { TokenId } from '../tokens.js';
 import type { Origins } from '../trace-origins.js';
 import type { EffectList } from './effect-list.js';
 import { Effect } from './kinds.js';
+import { INNER, OpReads, SELF } from './op-reads.js';
 import type { Summary } from './summary.js';
 
 const mostRoots = 500;
@@ -47,8 +48,10 @@ export class FunctionValues {
   #inner: (RootId[] | undefined)[] = [undefined];
   /** Its own root and `#self`, once somebody has asked. */
   #all: (readonly RootId[] | undefined)[] = [undefined];
-  #isSelfRead: boolean[] = [false];
-  #isInnerRead: boolean[] = [false];
+  /** What ops look at. */
+  readonly reads = new OpReads();
+  /** Some list is as long as one may be: what is done with it is to be done again. */
+  isCrowded = false;
   /** Something new in the summary. */
   changed = false;
   /** Something new for a value that has been looked at in this round. */
@@ -91,6 +94,9 @@ export class FunctionValues {
     this.summary = summary;
     for (const value of this.#used) this.#slotOf[value] = 0;
     this.#used.length = 1;
+    this.isCrowded = false;
+    this.reads.clear();
+    this.reads.addSlot();
     for (const [index, param] of fn.params.entries()) {
       // Of two parameters of one name the last one counts.
       if (param === NOTHING) continue;
@@ -104,15 +110,14 @@ export class FunctionValues {
     this.recording = false;
     this.#used = [NOTHING];
     this.#slotOf = new Int32Array(0);
-    for (const lists of [this.#own, this.#self, this.#inner, this.#all, this.#isSelfRead, this.#isInnerRead])
-      lists.length = 1;
+    for (const lists of [this.#own, this.#self, this.#inner, this.#all]) lists.length = 1;
   }
 
   startRound(record: boolean): void {
     this.moved = false;
     this.recording = record;
     this.#lost.delete(this.fn.id);
-    for (let slot = 0; slot < this.#used.length; slot++) this.#isSelfRead[slot] = this.#isInnerRead[slot] = false;
+    this.reads.startRound();
   }
 
   #slot(value: ValueId): number {
@@ -124,8 +129,7 @@ export class FunctionValues {
     this.#self[slot] = undefined;
     this.#inner[slot] = undefined;
     this.#all[slot] = undefined;
-    this.#isSelfRead[slot] = false;
-    this.#isInnerRead[slot] = false;
+    this.reads.addSlot();
     return slot;
   }
 
@@ -159,7 +163,7 @@ export class FunctionValues {
       if (alias !== undefined) return this.selfOf(alias);
     }
     const slot = this.#slot(value);
-    this.#isSelfRead[slot] = true;
+    this.reads.look(slot, SELF);
     return (this.#all[slot] ??= this.#allOf(slot, value));
   }
 
@@ -174,7 +178,7 @@ export class FunctionValues {
   innerOf(value: ValueId): readonly RootId[] {
     if (value === NOTHING) return noRoots;
     const slot = this.#slot(value);
-    this.#isInnerRead[slot] = true;
+    this.reads.look(slot, INNER);
     return this.#inner[slot] ?? noRoots;
   }
 
@@ -189,9 +193,11 @@ export class FunctionValues {
     if (value === NOTHING) return;
     const slot = this.#slotOf[value] as number;
     if (slot !== 0 && (this.#self[slot]?.length ?? 0) >= mostRoots) this.loseTrack();
-    if (roots.length === 0 || !addAll(this.#self, this.#slot(value), roots)) return;
-    this.#all[this.#slotOf[value] as number] = undefined;
-    if (this.#isSelfRead[this.#slotOf[value] as number]) this.moved = true;
+    if (roots.length === 0) return;
+    const to = this.#slot(value);
+    if (!addAll(this.#self, to, roots)) return;
+    this.#all[to] = undefined;
+    this.#noteMore(to, SELF, this.#self);
     if (!this.#is(value, IS_GIVEN) && roots.some((root) => !this.roots.isVariable(root))) this.#mark(value, IS_GIVEN);
   }
 
@@ -199,8 +205,14 @@ export class FunctionValues {
     if (value === NOTHING) return;
     const slot = this.#slotOf[value] as number;
     if (slot !== 0 && (this.#inner[slot]?.length ?? 0) >= mostRoots) this.loseTrack();
-    if (roots.length === 0 || !addAll(this.#inner, this.#slot(value), roots)) return;
-    if (this.#isInnerRead[this.#slotOf[value] as number]) this.moved = true;
+    if (roots.length === 0) return;
+    const to = this.#slot(value);
+    if (addAll(this.#inner, to, roots)) this.#noteMore(to, INNER, this.#inner);
+  }
+
+  #noteMore(slot: number, kind: number, lists: readonly (readonly RootId[] | undefined)[]): void {
+    if (this.reads.change(slot, kind)) this.moved = true;
+    if ((lists[slot]?.length ?? 0) >= mostRoots) this.isCrowded = true;
   }
 
   /** Calls `visit` with each value that is used and with what it is part of, or holds a part of. */
@@ -222,7 +234,7 @@ export class FunctionValues {
   }
 
   copy(from: ValueId, to: ValueId): void {
-    const wasRead = this.#isSelfRead[this.#slotOf[from] as number] as boolean;
+    const wasRead = this.reads.isSeen(this.#slotOf[from] as number, SELF);
     this.addSelf(to, this.selfOf(from));
     if (this.#isRootless(from) && this.#isFromElsewhere(from) && this.#isAnyGiven(this.selfOf(to)))
       this.addSelf(to, [this.roots.variable(from)]);
@@ -230,7 +242,7 @@ export class FunctionValues {
     if (!this.#is(to, IS_VARIABLE)) return;
     // From now on the value is also reached through the variable. To the variable itself that is no news, to a parameter it is.
     const root = this.roots.variable(to);
-    if (this.#own[this.#slot(to)] === root) this.#isSelfRead[this.#slotOf[from] as number] = wasRead;
+    if (this.#own[this.#slot(to)] === root) this.reads.setSeen(this.#slotOf[from] as number, SELF, wasRead);
     this.link(from, [root]);
   }
 
@@ -262,10 +274,10 @@ export class FunctionValues {
   /** What `value` is becomes part of `roots`: changing it through any name changes those. */
   link(value: ValueId, roots: readonly RootId[]): void {
     if (value === NOTHING || roots.length === 0) return;
-    const wasRead = this.#isSelfRead[this.#slotOf[value] as number] as boolean;
+    const wasRead = this.reads.isSeen(this.#slotOf[value] as number, SELF);
     for (const root of this.selfOf(value)) if (!this.roots.isVariable(root)) this.#keep(root, roots);
     // What is looked for here is none of those.
-    if (!this.#isAnyGiven(roots)) this.#isSelfRead[this.#slotOf[value] as number] = wasRead;
+    if (!this.#isAnyGiven(roots)) this.reads.setSeen(this.#slotOf[value] as number, SELF, wasRead);
     this.addSelf(value, roots);
   }
 
@@ -273,6 +285,7 @@ export class FunctionValues {
     const kept = this.summary.keptOf(param);
     for (const root of into) {
       if (root === param || kept.has(root)) continue;
+      if (kept.size + 1 >= mostRoots) this.isCrowded = true;
       if (kept.size >= mostRoots) return this.loseTrack();
       kept.add(root);
       this.changed = true;
@@ -281,14 +294,15 @@ export class FunctionValues {
 
   /** Fields are told apart on `this` itself, and on nothing else. */
   hasFields(root: RootId): boolean {
-    if (!this.roots.isWhole(root)) return false;
     const base = this.roots.baseOf(root);
-    return base === 'this' || (base === 'variable' && this.#is(this.roots.of(root), IS_RECEIVER));
+    const mayHave = base === 'this' || (base === 'variable' && this.#is(this.roots.of(root), IS_RECEIVER));
+    return mayHave && this.roots.isWhole(root);
   }
 
   noteReturned(root: RootId): void {
     const { returnsSelf } = this.summary;
     if (returnsSelf.has(root)) return;
+    if (returnsSelf.size + 1 >= mostRoots) this.isCrowded = true;
     if (returnsSelf.size >= mostRoots) return this.loseTrack();
     this.summary.addReturnsSelf(root);
     this.changed = true;
@@ -297,6 +311,7 @@ export class FunctionValues {
   noteReturnedWithin(root: RootId): void {
     const { returnsInner } = this.summary;
     if (returnsInner.has(root)) return;
+    if (returnsInner.size + 1 >= mostRoots) this.isCrowded = true;
     if (returnsInner.size >= mostRoots) return this.loseTrack();
     this.summary.addReturnsInner(root);
     this.changed = true;
@@ -310,7 +325,7 @@ export class FunctionValues {
   /** (Part of) a parameter or `this` of that very function: a function within it gets it from nobody. */
   isGivenTo(value: ValueId, fn: FunctionFact): boolean {
     // Another part of the same function may show that it is.
-    if (this.recording && fn === this.fn) this.#isSelfRead[this.#slot(value)] = true;
+    if (this.recording && fn === this.fn) this.reads.look(this.#slot(value), SELF);
     if (!this.#is(value, IS_GIVEN)) return false;
     if (this.#is(value, IS_RECEIVER)) return value === fn.receiver && (fn.flags & FunctionFlag.arrow) === 0;
     return !this.#is(value, IS_VARIABLE) || this.#facts.variables.ownerOf(value) === fn.id;

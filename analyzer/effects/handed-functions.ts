@@ -36,6 +36,8 @@ export class HandedFunctions {
   readonly #models: Models;
   readonly #reached: ReachedFrom;
   #found: Lent | null = null;
+  /** Somebody may look for functions in it. */
+  readonly #mayBeLookedAt: (value: ValueId) => boolean;
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
@@ -43,6 +45,10 @@ export class HandedFunctions {
     this.#ruptures = ruptures;
     this.#models = models;
     this.#reached = new ReachedFrom((place, found, visit) => this.#look(place, found, visit), budget);
+    this.#mayBeLookedAt = origins.mayBe((id) => {
+      const token = origins.tokens.get(id);
+      return token.kind === 'external' && !models.isData(token.shape);
+    });
   }
 
   /** Other than the callbacks of its rupture points. */
@@ -54,7 +60,7 @@ export class HandedFunctions {
     for (let index = 0; index < count; index++) this.#addFrom(this.#facts.argument(call, index), depth, found);
     for (const point of this.#ruptures.byOp.get(op) ?? []) for (const { fn } of point.callbacks) found.delete(fn);
     for (const fn of this.#lent.keptBy.get(op) ?? nothing) found.delete(fn);
-    for (const group of this.#runBy(op)) for (const fn of this.#lent.runBy.get(group) ?? nothing) found.add(fn);
+    this.#addRunBy(op, found);
     return found;
   }
 
@@ -70,14 +76,17 @@ export class HandedFunctions {
   /** Null where nobody looks. */
   #depthIn(base: ValueId, atom: AtomId): number | null {
     if (atom !== ANY_PROPERTY && isCalledByLanguage(this.#facts.atomName(atom))) return 0;
-    return this.#origins.tokensOf(base).some((id) => this.#isLookedFor(id, atom)) ? mostDeep : null;
+    const isLookedFor = (id: TokenId): boolean => this.#isLookedFor(id, atom);
+    return this.#mayBeLookedAt(base) && this.#origins.tokensOf(base).some(isLookedFor) ? mostDeep : null;
   }
 
   /** How deep it looks for functions in its arguments. The language calls no others than those that it is given, but may give
    *  them to others: `Object.assign(res, { end() {} })`. */
   #depthOf(op: OpId): number {
     let depth = 0;
-    for (const shape of this.#calleesOf(op)) {
+    for (const id of this.#origins.calleeTokens(op)) {
+      const shape = this.#shapeOf(id);
+      if (shape === null) continue;
       const call = this.#models.call(shape, this.#facts.kind.get(op) === Op.construct);
       if (shape.package !== '' && call?.data !== true) return mostDeep;
       if (call?.mutates?.some((target) => target !== 'this' && this.#isOutside(op, target)) === true) depth = mostDeep;
@@ -93,12 +102,10 @@ export class HandedFunctions {
       .some((id) => this.#isLookedFor(id, ANY_PROPERTY));
   }
 
-  *#calleesOf(op: OpId): Generator<Shape> {
-    for (const id of this.#origins.calleeTokens(op)) {
-      let token = this.#origins.tokens.get(id);
-      while (token.kind === 'bound') token = this.#origins.tokens.get(token.target);
-      if (token.kind === 'external') yield token.shape;
-    }
+  #shapeOf(id: TokenId): Shape | null {
+    let token = this.#origins.tokens.get(id);
+    while (token.kind === 'bound') token = this.#origins.tokens.get(token.target);
+    return token.kind === 'external' ? token.shape : null;
   }
 
   #isLookedFor(id: TokenId, atom: AtomId): boolean {
@@ -141,10 +148,12 @@ export class HandedFunctions {
 
   // --- functions that were given before, to be run by other calls (`app.locals.show = fn`, then `res.render()`) -------
 
-  *#runBy(op: OpId): Generator<string> {
-    for (const shape of this.#calleesOf(op)) {
+  #addRunBy(op: OpId, found: Set<FunctionId>): void {
+    for (const id of this.#origins.calleeTokens(op)) {
+      const shape = this.#shapeOf(id);
+      if (shape === null) continue;
       const runs = this.#models.call(shape, this.#facts.kind.get(op) === Op.construct)?.runs;
-      if (runs !== undefined) yield runs;
+      if (runs !== undefined) for (const fn of this.#lent.runBy.get(runs) ?? nothing) found.add(fn);
     }
   }
 

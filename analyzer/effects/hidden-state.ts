@@ -49,13 +49,13 @@ export class HiddenState {
       if (model?.stateful === true || this.holds(id)) return true;
       return model?.statefulWith !== undefined && this.#isGivenCode(site, model.statefulWith.options);
     });
-    if (isHolder || this.isGiven(site) || (this.#isMadeAgain(site) && this.#isGivenWithin(site))) return true;
+    if (isHolder || this.#isGiven(site) || (this.#isMadeAgain(site) && this.#isGivenWithin(site))) return true;
     if (this.#facts.kind.get(site) !== Op.method) return false;
     return this.#origins.tokensOf(this.#facts.a.get(site)).some((id) => this.holds(id));
   }
 
   /** `createElement(Lazy)`: one such value is given to the call. */
-  isGiven(site: OpId): boolean {
+  #isGiven(site: OpId): boolean {
     const call = this.#facts.d.get(site);
     for (let index = 0; index < this.#facts.callCount.get(call); index++) {
       for (const id of this.#origins.tokensOf(this.#facts.argument(call, index))) if (this.holds(id)) return true;

@@ -44,6 +44,10 @@ export class OutsideEffects {
   #shared: readonly TokenId[] | null = null;
   readonly heldCode: HeldCode;
   readonly described: DescribedCode;
+  readonly #holdsHidden: (value: ValueId) => boolean;
+  readonly #mayBeOther: (value: ValueId) => boolean;
+  readonly #mayBeNoContext: (value: ValueId) => boolean;
+  readonly #mayBeOfPackage: (value: ValueId) => boolean;
 
   constructor(
     facts: Facts,
@@ -63,6 +67,20 @@ export class OutsideEffects {
     this.#handed = new HandedFunctions(facts, origins, ruptures, models, budget);
     this.described = new DescribedCode(facts, origins, models);
     this.heldCode = new HeldCode(facts, origins, ruptures, models, budget);
+    const { tokens } = origins;
+    this.#holdsHidden = origins.mayBe((id) => this.#hidden.holds(id));
+    this.#mayBeOther = origins.mayBe((id) => {
+      const token = tokens.get(id);
+      return token.kind !== 'external' || token.site !== -1;
+    });
+    this.#mayBeNoContext = origins.mayBe((id) => {
+      const token = tokens.get(id);
+      return token.kind !== 'external' || models.typeThat(token.shape, keepsForRequest) === null;
+    });
+    this.#mayBeOfPackage = origins.mayBe((id) => {
+      const token = tokens.get(id);
+      return token.kind !== 'external' || !(token.shape.package === '' || token.shape.isOfNode);
+    });
   }
 
   callOutside(op: OpId, receiver: ValueId, to: ValueId, isInside: boolean): void {
@@ -187,11 +205,14 @@ export class OutsideEffects {
 
   /** What is called, or whose method is, or what is given, holds state that no variable shows. */
   #usesHidden(op: OpId, receiver: ValueId): boolean {
-    return (
-      this.#origins.calleeTokens(op).some((id) => this.#hidden.holds(id)) ||
-      this.#origins.tokensOf(receiver).some((id) => this.#hidden.holds(id)) ||
-      this.#hidden.isGiven(op)
-    );
+    return this.#holdsHidden(this.#origins.calleeValue(op)) || this.#holdsHidden(receiver) || this.#isGivenHidden(op);
+  }
+
+  #isGivenHidden(op: OpId): boolean {
+    const call = this.#facts.d.get(op);
+    for (let index = 0; index < this.#facts.callCount.get(call); index++)
+      if (this.#holdsHidden(this.#facts.argument(call, index))) return true;
+    return false;
   }
 
   /** `Object.assign.apply(null, list)`: what is changed is in a list. */
@@ -307,14 +328,7 @@ export class OutsideEffects {
 
   /** `Object`, `Promise`, a package: it keeps nothing of what its functions are given. */
   #isNamespace(receiver: ValueId): boolean {
-    const tokens = this.#origins.tokensOf(receiver);
-    return (
-      tokens.length > 0 &&
-      tokens.every((id) => {
-        const token = this.#origins.tokens.get(id);
-        return token.kind === 'external' && token.site === -1;
-      })
-    );
+    return !this.#mayBeOther(receiver) && this.#origins.tokensOf(receiver).length > 0;
   }
 
   #keepsElsewhere(receiver: ValueId): boolean {
@@ -323,25 +337,12 @@ export class OutsideEffects {
 
   /** What it keeps hangs on requests. */
   #isContext(receiver: ValueId): boolean {
-    const tokens = this.#origins.tokensOf(receiver);
-    return (
-      tokens.length > 0 &&
-      tokens.every((id) => {
-        const token = this.#origins.tokens.get(id);
-        return token.kind === 'external' && this.#models.typeThat(token.shape, keepsForRequest) !== null;
-      })
-    );
+    return !this.#mayBeNoContext(receiver) && this.#origins.tokensOf(receiver).length > 0;
   }
 
   /** The same of the language, or of Node. */
   #isOfPlatform(receiver: ValueId): boolean {
-    return (
-      this.#isNamespace(receiver) &&
-      this.#origins.tokensOf(receiver).every((id) => {
-        const token = this.#origins.tokens.get(id);
-        return token.kind === 'external' && (token.shape.package === '' || token.shape.isOfNode);
-      })
-    );
+    return this.#isNamespace(receiver) && !this.#mayBeOfPackage(receiver);
   }
 
   #hasArgument(op: OpId, index: number | undefined): boolean {

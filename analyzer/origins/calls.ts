@@ -29,7 +29,7 @@ import type { OutsideCalls } from './outside-calls.js';
 import type { Properties } from './properties.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
-import type { CallbackUse, CallView, Use, Waiting } from './uses.js';
+import { type CallbackUse, type CallView, type Use, viewWith, type Waiting } from './uses.js';
 
 export interface CallPasses {
   readonly flow: TokenFlow;
@@ -112,7 +112,7 @@ export class Calls {
     const receiver = this.#flow.holding(id);
     const callee = this.#facts.newValue();
     this.#flow.edge(callee, all);
-    this.#flow.use(callee, { kind: 'call', view: { ...this.#passes.seeds.viewOf(op), receiver, only: id } });
+    this.#flow.use(callee, { kind: 'call', view: viewWith(this.#passes.seeds.viewOf(op), { receiver, only: id }) });
     this.#properties.load(id, { kind: 'load', atom, to: callee, receiver, op });
   }
 
@@ -139,11 +139,12 @@ export class Calls {
     }
     this.#found.receiverOf.set(view.op, receiver);
     this.#noteIndirect(view.op, id);
-    if (name === 'call') return this.call(id, { ...view, receiver, args: view.args.slice(1), spread: view.spread - 1 });
+    if (name === 'call')
+      return this.call(id, viewWith(view, { receiver, args: view.args.slice(1), spread: view.spread - 1 }));
     const list = view.args[1] ?? NOTHING;
     const known = this.#passedOn(view.op, list);
     const args = [...known, this.#flow.contents(list, view.op)];
-    this.call(id, { ...view, receiver, args, spread: known.length });
+    this.call(id, viewWith(view, { receiver, args, spread: known.length }));
   }
 
   /** Of `fn.apply(this, arguments)` the arguments that have names. */
@@ -184,14 +185,16 @@ export class Calls {
       case 'function':
         return this.#callFunction(id, token.fn, view);
       case 'bound':
-        return this.call(token.target, {
-          ...view,
-          receiver: token.receiver === NOTHING ? view.receiver : token.receiver,
-          args: [...token.args, ...view.args],
-          spread: view.spread < 0 ? -1 : view.spread + token.args.length,
-          promisified: view.promisified || token.promisified,
-          rearranged: view.rearranged === true || token.args.length > 0,
-        });
+        return this.call(
+          token.target,
+          viewWith(view, {
+            receiver: token.receiver === NOTHING ? view.receiver : token.receiver,
+            args: [...token.args, ...view.args],
+            spread: view.spread < 0 ? -1 : view.spread + token.args.length,
+            promisified: view.promisified || token.promisified,
+            rearranged: view.rearranged === true || token.args.length > 0,
+          }),
+        );
       case 'external':
         return this.#outsideCalls.callExternal(token.shape, token.site, view);
       case 'unknown':
@@ -247,7 +250,7 @@ export class Calls {
   }
 
   callSuper(id: TokenId, { callee, called, view }: Extract<Use, { kind: 'super' }>): void {
-    this.#callFunction(callee, called, { ...view, receiver: this.#flow.holding(id), only: id });
+    this.#callFunction(callee, called, viewWith(view, { receiver: this.#flow.holding(id), only: id }));
   }
 
   /** Of an object that nobody is known to make. */
@@ -256,7 +259,7 @@ export class Calls {
     for (const { id, view } of this.#superCalls.splice(0)) {
       const called = this.#tokens.functionOf(id);
       if (called === null || this.#flow.held.size(view.receiver) > 0) continue;
-      this.#callFunction(id, called, { ...view, only: UNKNOWN });
+      this.#callFunction(id, called, viewWith(view, { only: UNKNOWN }));
       found = true;
     }
     return found;
@@ -267,7 +270,7 @@ export class Calls {
     const fn = this.#facts.fn(called);
     if (!this.#contexts.areAllCallsTold) return false;
     if (view.awaited === true || view.op < 0 || !isHolder(fn) || this.#contexts.isGivenAny(view)) return false;
-    const waiting = { id, called, view: { ...view, awaited: true }, isDone: false };
+    const waiting = { id, called, view: viewWith(view, { awaited: true }), isDone: false };
     this.#waiting.push(waiting);
     for (const arg of view.args) this.#flow.use(arg, { kind: 'arrive', waiting });
     return true;
@@ -430,7 +433,7 @@ export class Calls {
     const fn = this.#tokens.functionOf(id);
     if (fn === null) return;
     this.#found.start(fn);
-    if (use.isMade) this.#construct(id, this.#facts.fn(fn), { ...use.call, to: use.result });
+    if (use.isMade) this.#construct(id, this.#facts.fn(fn), viewWith(use.call, { to: use.result }));
     else this.#flow.edge(this.#facts.fn(fn).result, use.result);
   }
 

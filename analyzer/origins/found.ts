@@ -4,12 +4,23 @@
 import { invariant } from '../../diagnostics/invariant.js';
 import { type CallId, type Facts, type FunctionId, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
 import { IntList } from '../int-list.js';
+import { Ranks } from '../ranks.js';
 import { IntSets } from '../sets.js';
 import type { TokenId } from '../tokens.js';
 import type { CallbackUse } from './uses.js';
 
 const NO_CALL = -1;
 const nobody: readonly FunctionId[] = [];
+
+/** What is asked of calls when all is found. */
+export interface Closed {
+  /** Functions of the program that the call runs. */
+  calleesOf(op: OpId): readonly FunctionId[];
+  /** Functions of the program that the callee, which is not one, runs before it returns. */
+  inPlaceOf(op: OpId): readonly FunctionId[];
+  /** What holds all that a method call calls; 0 for other ops. */
+  calleeOf(op: OpId): ValueId;
+}
 
 export class Found {
   readonly callees = new IntSets();
@@ -79,11 +90,6 @@ export class Found {
     this.#methodValues.set(call, value);
   }
 
-  inPlaceOf(op: OpId): readonly FunctionId[] {
-    const call = this.#callOf(op);
-    return call === NO_CALL ? nobody : this.#inPlaceCallees.get(call);
-  }
-
   addInPlace(op: OpId, fn: FunctionId): void {
     const call = this.#callOf(op);
     invariant(call !== NO_CALL, `op ${op} runs something and calls nothing`);
@@ -96,9 +102,27 @@ export class Found {
   }
 
   /** Nothing is added any more. */
-  close(): void {
+  close(): Closed {
     this.called.clear();
-    this.callees.share();
-    this.#inPlaceCallees.share();
+    const { callOp } = this.#facts;
+    const methods = new Ranks();
+    const held = new IntList(1024);
+    const inPlaceOfCall = this.#inPlaceCallees.share();
+    const inPlace = new Map<OpId, readonly FunctionId[]>();
+    for (let call = 0; call < callOp.length; call++) {
+      const op = callOp.get(call);
+      const callee = this.calleeOf(op);
+      if (callee !== NOTHING) {
+        methods.push(op);
+        held.push(callee);
+      }
+      const functions = inPlaceOfCall.get(call);
+      if (functions.length > 0) inPlace.set(op, functions);
+    }
+    const calleeOf = (op: OpId): ValueId => {
+      const place = methods.of(op);
+      return place === -1 ? NOTHING : held.get(place);
+    };
+    return { calleesOf: this.callees.share().get, inPlaceOf: (op) => inPlace.get(op) ?? nobody, calleeOf };
   }
 }

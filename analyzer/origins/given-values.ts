@@ -11,7 +11,7 @@ import { everyRequest, type TokenId, type TokenTable, UNKNOWN } from '../tokens.
 import type { Properties } from './properties.js';
 import type { TakenApart } from './taken-apart.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
-import type { CallView, Use } from './uses.js';
+import { type CallView, type Use, viewWith } from './uses.js';
 
 export class GivenValues {
   readonly #flow: TokenFlow;
@@ -130,7 +130,7 @@ export class GivenValues {
       case 'promisified':
         return this.#flow.use(view.args[ref.index] ?? NOTHING, {
           kind: 'bind',
-          view: { ...view, to },
+          view: viewWith(view, { to }),
           promisified: ref.kind === 'promisified',
           stateful: this.#givesStateful,
         });
@@ -356,7 +356,7 @@ export class GivenValues {
   /** Plain data belongs to the package, then; of anything else there is one for each name. */
   #giveAgain(call: Call, shared: true | 'kept', shape: Shape, view: CallView): void {
     const isData = /^(fresh|unknown|data|formed .*)$/.test(call.returns ?? 'fresh');
-    if (!isData) return this.#giveAnew(call, { ...view, site: this.#flow.firstSite(shape, view) });
+    if (!isData) return this.#giveAnew(call, viewWith(view, { site: this.#flow.firstSite(shape, view) }));
     const data = this.#facts.newValue();
     this.#tokens.heldBy.set(this.#flow.addData(data, view.op), { package: shape.package, shared });
     if (call.promise) this.addPromise(view.op, view.to, data);
@@ -374,7 +374,9 @@ export class GivenValues {
     if (call.promise || call.promiseWithoutCallback || view.promisified) {
       // `Promise.all(list)`: what each promise in the list gives, in a list.
       const ofList = call.promise === true && call.returns?.startsWith('copy ') === true;
-      const given = ofList ? { ...view, args: view.args.map((arg) => this.#awaitedContents(arg, view.op)) } : view;
+      const given = ofList
+        ? viewWith(view, { args: view.args.map((arg) => this.#awaitedContents(arg, view.op)) })
+        : view;
       const byResolver = call.ruptures?.some(({ params }) => params?.includes('Resolver')) === true;
       const returns = view.promisified ? givenToCallback(call) : call.returns;
       const resolved = this.refValue(byResolver ? 'fresh' : (returns ?? 'fresh'), given);

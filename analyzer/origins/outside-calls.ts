@@ -15,7 +15,7 @@ import type { GivenValues } from './given-values.js';
 import type { Properties } from './properties.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
-import { type CallbackUse, type CallView, lendAll, startAll, startIt } from './uses.js';
+import { type CallbackUse, type CallView, lendAll, startAll, startIt, viewWith } from './uses.js';
 
 export class OutsideCalls {
   readonly #flow: TokenFlow;
@@ -46,7 +46,7 @@ export class OutsideCalls {
   #onItself({ type }: Shape, view: CallView): CallView {
     const isItself = type !== null && view.receiver === NOTHING && view.op >= 0;
     return isItself && this.#facts.kind.get(view.op) === Op.call
-      ? { ...view, receiver: this.#facts.a.get(view.op) }
+      ? viewWith(view, { receiver: this.#facts.a.get(view.op) })
       : view;
   }
 
@@ -69,7 +69,7 @@ export class OutsideCalls {
     if (shape.path === 'Proxy.revocable') {
       const made = this.#flow.property(this.#flow.madeAt(view.op, 'Object'), this.#facts.atom('proxy'));
       this.#flow.add(view.to, this.#flow.madeAt(view.op, 'Object'));
-      this.#makeProxy({ ...view, to: made });
+      this.#makeProxy(viewWith(view, { to: made }));
       return;
     }
     if (shape.path === 'Object.create') {

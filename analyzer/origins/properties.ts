@@ -22,7 +22,7 @@ import { everyRequest, type Token, type TokenId, type TokenTable, UNKNOWN } from
 import type { Found } from './found.js';
 import type { LiveField, LiveFields } from './live-fields.js';
 import { isContainer, type TokenFlow } from './token-flow.js';
-import { type CallView, type Load, lendWithin, startAll, type Use } from './uses.js';
+import { type CallView, type Load, lendWithin, loadWith, startAll, type Use } from './uses.js';
 
 /** What the program lends to all values of a type: by name, and the prototypes of classes that do. */
 interface Lenders {
@@ -193,7 +193,7 @@ export class Properties {
   #shadowed(use: Load, shadow: ValueId, up: number): Load {
     const key = `${use.op} ${use.to} ${shadow}`;
     let derived = this.#shadows.get(key);
-    if (derived === undefined) this.#shadows.set(key, (derived = { ...use, shadow, up }));
+    if (derived === undefined) this.#shadows.set(key, (derived = loadWith(use, use.to, shadow, up)));
     return derived;
   }
 
@@ -613,7 +613,7 @@ export class Properties {
     }
     for (const { id, use } of waiting) {
       if (this.#flow.held.size(use.shadow ?? NOTHING) > 0) continue;
-      this.load(id, { ...use, shadow: undefined });
+      this.load(id, loadWith(use, use.to, undefined, use.up));
       found = true;
     }
     return found;

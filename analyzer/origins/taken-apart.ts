@@ -72,6 +72,10 @@ export class TakenApart {
   #isKeptInParts({ value: from, isItem }: Given): boolean {
     const seen = new Set([from]);
     let [places, isTaken, lasts] = [isItem ? 1 : 0, isItem, false];
+    const follow = (to: ValueId, isPart: boolean): void => {
+      isTaken ||= isPart;
+      seen.add(to);
+    };
     for (const value of seen) {
       if (!this.#flow.isAffordable()) return false;
       if (this.#isOfModule(value)) {
@@ -85,10 +89,7 @@ export class TakenApart {
         lasts ||= !holder.isNew;
         if (holder.isNew) seen.add(holder.value);
       }
-      for (const { to, isPart } of this.#flow.leadsTo(value)) {
-        isTaken ||= isPart;
-        seen.add(to);
-      }
+      this.#flow.eachLead(value, follow);
       if (places > 1 && isTaken && lasts) return true;
     }
     return false;

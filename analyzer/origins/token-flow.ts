@@ -16,6 +16,8 @@ import type { Use } from './uses.js';
 import { WaitingUses } from './waiting-uses.js';
 
 const tooMany = 120;
+/** Where no work is left. */
+const tooManyAtLast = 4;
 /** From so many copies of a value on, those are left out that reach nothing any more. */
 const manyCopies = 16;
 
@@ -44,6 +46,7 @@ export class TokenFlow {
   readonly #edges = new IntSets();
   /** One bit for each value: it is unknown, and holds so much that nothing is added any more. */
   readonly #full = new IntList(256);
+  #areSomeFull = false;
   readonly #open = new Map<ValueId, OpenCopies>();
   readonly #uses = new WaitingUses();
   readonly #queueValues = new IntList(4096);
@@ -78,7 +81,8 @@ export class TokenFlow {
 
   add(value: ValueId, token: TokenId): boolean {
     if (value === NOTHING || this.#isFull(value)) return false;
-    const isTooMuch = this.held.size(value) >= this.#most;
+    const size = this.held.size(value);
+    const isTooMuch = size >= tooManyAtLast && size >= this.#most;
     // Values that can be nearly anything say nothing; without a bound they cost the most.
     const added = isTooMuch ? UNKNOWN : token;
     const isNew = this.held.add(value, added);
@@ -91,15 +95,17 @@ export class TokenFlow {
 
   /** So many tokens a value may have. */
   get #most(): number {
-    return this.#budget.isExhausted ? 4 : tooMany;
+    return this.#budget.isExhausted ? tooManyAtLast : tooMany;
   }
 
   #isFull(value: ValueId): boolean {
+    if (!this.#areSomeFull) return false;
     const word = value >> 5;
     return word < this.#full.length && (this.#full.get(word) & (1 << (value & 31))) !== 0;
   }
 
   #fill(value: ValueId): void {
+    this.#areSomeFull = true;
     const word = value >> 5;
     this.#full.extend(word + 1);
     this.#full.set(word, this.#full.get(word) | (1 << (value & 31)));
@@ -286,19 +292,19 @@ export class TokenFlow {
   }
 
   /** Where what the value holds is copied to, or a part of it; whatever it holds, or if it holds nothing. */
-  *leadsTo(value: ValueId): Generator<{ readonly to: ValueId; readonly isPart: boolean }, void> {
+  eachLead(value: ValueId, visit: (to: ValueId, isPart: boolean) => void): void {
     const edges = this.#edges.size(value);
-    for (let index = 0; index < edges; index++) yield { to: this.#edges.at(value, index), isPart: false };
+    for (let index = 0; index < edges; index++) visit(this.#edges.at(value, index), false);
     for (let at = this.#uses.first(value); at !== 0; at = this.#uses.next(at)) {
       const op = this.#uses.op(at);
       if (op !== null) {
         const kind = op < 0 ? -1 : this.facts.kind.get(op);
         const isPart = kind === Op.load && !NUMBERS.test(this.facts.atomName(this.facts.c.get(op)));
-        if (isPart || kind === Op.await) yield { to: this.facts.b.get(op), isPart };
+        if (isPart || kind === Op.await) visit(this.facts.b.get(op), isPart);
         continue;
       }
       const use = this.#uses.use(at);
-      if (use.kind === 'load' || use.kind === 'await') yield { to: use.to, isPart: use.kind === 'load' };
+      if (use.kind === 'load' || use.kind === 'await') visit(use.to, use.kind === 'load');
     }
   }
 

@@ -30,7 +30,7 @@ export type Use =
       /** The property of a class that hides one of the same name in the class that it extends. */
       readonly shadow?: ValueId | undefined;
       /** How many classes it has gone up. */
-      readonly up?: number;
+      readonly up?: number | undefined;
     }
   | { readonly kind: 'store'; readonly atom: AtomId; readonly from: ValueId; readonly op: OpId }
   | { readonly kind: 'call'; readonly view: CallView }
@@ -94,12 +94,29 @@ export interface CallView {
   readonly isNew: boolean;
   readonly promisified: boolean;
   /** The arguments are not those that stand in the source. */
-  readonly rearranged?: boolean;
-  readonly awaited?: boolean;
+  readonly rearranged?: boolean | undefined;
+  readonly awaited?: boolean | undefined;
   /** The op that stands for all that give the same again. */
-  readonly site?: OpId;
+  readonly site?: OpId | undefined;
   /** The only receiver of the call, where each has a call of its own. */
-  readonly only?: TokenId;
+  readonly only?: TokenId | undefined;
+}
+
+/** The same but for `other`. Spelled out: of nearly every object that is made by spreading another one the engine keeps a description apart. */
+export function viewWith(view: CallView, other: Partial<CallView>): CallView {
+  return {
+    op: other.op ?? view.op,
+    to: other.to ?? view.to,
+    receiver: other.receiver ?? view.receiver,
+    args: other.args ?? view.args,
+    spread: other.spread ?? view.spread,
+    isNew: other.isNew ?? view.isNew,
+    promisified: other.promisified ?? view.promisified,
+    rearranged: other.rearranged ?? view.rearranged,
+    awaited: other.awaited ?? view.awaited,
+    site: other.site ?? view.site,
+    only: other.only ?? view.only,
+  };
 }
 
 /** A call of a function that gives a closure, whose arguments hold nothing so far. */
@@ -111,3 +128,9 @@ export interface Waiting {
 }
 
 export type Load = Extract<Use, { kind: 'load' }>;
+
+/** The same but for these; spelled out as in `viewWith`. */
+export function loadWith(load: Load, to: ValueId, shadow: ValueId | undefined, up: number | undefined): Load {
+  const { atom, receiver, op, items, values } = load;
+  return { kind: 'load', atom, to, receiver, op, items, shadow, values, up };
+}
