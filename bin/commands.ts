@@ -198,7 +198,7 @@ async function runPrepare(
     // Until a file changes it is run as it is, without being compiled again.
     const { files, folders } = compiled;
     const others = [...files, ...(await otherInputs(command, cwd, files)), ...folders];
-    const nothing: StartManifest = { version: 1, entry: '', movable: false, modules: [] };
+    const nothing: StartManifest = { version: 1, entry: '', movable: false, failed: null, modules: [] };
     cache.write(folder, {
       files: new Map([['start.json', JSON.stringify(nothing)]]),
       hashes: new Map(),

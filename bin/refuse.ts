@@ -19,8 +19,16 @@ function diagnosticOf(problem: Problem): Diagnostic {
     case 'missing-entry':
       return missingEntry('run');
     case 'unknown-flag':
-      return unknownFlag(problem.flag, 'run', problem.flags);
+      return unknownFlag(problem.flag, 'run', problem.flags, isNodes(problem.flag));
     case 'bad-value':
       return badValue(problem.flag, problem.message, problem.lift);
   }
+}
+
+/** Those that may not stand in `NODE_OPTIONS`, and that people give to servers all the same. */
+const NODE_ALONE: ReadonlySet<string> = new Set(['--env-file', '--env-file-if-exists', '--harmony']);
+
+/** `fluxion run --inspect app.js`, of who wrote `node --inspect app.js`. */
+function isNodes(flag: string): boolean {
+  return process.allowedNodeEnvironmentFlags.has(flag) || NODE_ALONE.has(flag);
 }

@@ -10,6 +10,8 @@ export interface StartManifest {
   /** False: nothing may leave home, so the app runs as it is, and nothing below is needed. Handlers of which the running app
    *  can tell more may. */
   readonly movable: boolean;
+  /** Why an earlier start could not compile it, which is remembered for a while; null where it is compiled. */
+  readonly failed: string | null;
   readonly modules: readonly StartModule[];
 }
 

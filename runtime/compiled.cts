@@ -119,23 +119,29 @@ function compile(source: Source, keyFolder: string, options: RunOptions, compile
   say('debug', `the compiler said:\n${stderr}`, options.logLevel);
   if (status === APP_IS_WRONG) return `it cannot be compiled; "fluxion compile ${source.file}" says why`;
   const late = error !== undefined && 'code' in error && error.code === 'ETIMEDOUT';
-  if (late) {
-    if (source.kind === 'entry') keepFailure(source, folder, begun, QUIET_WHEN_LATE_MS);
-    return `compiling took longer than ${LONGEST_MS / 1000} s`;
-  }
-  const why =
-    status === TOOK_TOO_LONG
+  const why = late
+    ? `compiling took longer than ${LONGEST_MS / 1000} s`
+    : status === TOOK_TOO_LONG
       ? `compiling took more than ${MOST_CPU_MS / 1000} s of the processor's time`
       : `the compiler ended with ${signal ?? status}`;
-  if (source.kind === 'entry') keepFailure(source, folder, begun, QUIET_MS);
+  if (source.kind === 'entry')
+    keepFailure(source, folder, { begun, why, quietMs: late ? QUIET_WHEN_LATE_MS : QUIET_MS });
   return why;
 }
 
-function keepFailure({ file }: Source, folder: string, begun: number, quietMs: number): void {
+interface Failure {
+  readonly begun: number;
+  readonly why: string;
+  readonly quietMs: number;
+}
+
+function keepFailure({ file }: Source, folder: string, { begun, why, quietMs }: Failure): void {
+  const until = Date.now() + quietMs;
+  const failed = `${why} at an earlier start; starts after ${new Date(until).toISOString()} try it again`;
   try {
-    const nothing: StartManifest = { version: 1, entry: '', movable: false, modules: [] };
+    const nothing: StartManifest = { version: 1, entry: '', movable: false, failed, modules: [] };
     const files = new Map([['start.json', JSON.stringify(nothing)]]);
-    cache.write(folder, { files, hashes: new Map(), others: [file], begun, until: Date.now() + quietMs });
+    cache.write(folder, { files, hashes: new Map(), others: [file], begun, until });
   } catch {
     // It is only tried again.
   }

@@ -65,7 +65,9 @@ const ABORTS = /^--abort[-_]on[-_]uncaught[-_]exception$/;
 function whyAside(prepared: Prepared | null, given: RunOptions): string | null {
   if (isHome(given)) return 'it was told to stay there';
   if (prepared === null) return 'the program was not compiled';
-  if (!prepared.manifest.movable) return 'nothing of it may leave; "fluxion explain" says why';
+  const { movable, failed } = prepared.manifest;
+  if (failed !== null) return failed;
+  if (!movable) return 'nothing of it may leave; "fluxion explain" says why';
   // It is of the texts that run, and of a thread nobody writes down what it has run.
   if (given.placement === 'auto' && process.env.NODE_V8_COVERAGE !== undefined) return 'coverage is measured';
   // What V8 takes for uncaught is caught further up, behind the recorder of start-up.

@@ -16,6 +16,8 @@ import { dirname, join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
 import compiledPrograms from '../runtime/cache.cjs';
+import starts from '../runtime/compiled.cjs';
+import options from '../runtime/options.cjs';
 import { programFolder } from './support/drop-in.js';
 import { prepare } from './support/prepare.js';
 import { cliPath } from './support/run-cli.js';
@@ -86,11 +88,15 @@ function age(...files: readonly string[]): void {
 }
 
 /** What a start would ask. */
-function isFound({ cache }: App): boolean {
+function isFound(app: App): boolean {
+  return withCache(app, () => compiledPrograms.open(keysIn(app.cache)[0] ?? '') !== null);
+}
+
+function withCache<T>({ cache }: App, ask: () => T): T {
   const { FLUXION_CACHE } = process.env;
   process.env.FLUXION_CACHE = cache;
   try {
-    return compiledPrograms.open(keysIn(cache)[0] ?? '') !== null;
+    return ask();
   } finally {
     if (FLUXION_CACHE === undefined) delete process.env.FLUXION_CACHE;
     else process.env.FLUXION_CACHE = FLUXION_CACHE;
@@ -267,6 +273,27 @@ test('a server writes down what V8 has made once it has started', async (t) => {
     readdirSync(folder, { recursive: true }).some((name) => /code.v\d.*.\w{8}$/.test(`${name}`));
   if ('flushCompileCache' in module) await server.until(isWritten);
   t.is(isWritten(), 'flushCompileCache' in module);
+});
+
+/** A program that nothing may leave is another thing: `fluxion explain` has nothing to say of this one. */
+test('a start that does not try again says why an earlier one could not', (t) => {
+  const app = makeApp(t, { 'compiler.cjs': 'process.exit(70);' });
+  const read = options.readWords(['--log-level', 'silent', 'app.js'], {});
+  if ('kind' in read) return t.fail(read.kind);
+  const start = () =>
+    withCache(app, () =>
+      starts.prepare(
+        { kind: 'entry', file: join(app.folder, 'app.js') },
+        read.options,
+        join(app.folder, 'compiler.cjs'),
+      ),
+    );
+  t.is(start(), null);
+  t.regex(
+    start()?.manifest.failed ?? '',
+    /^the compiler ended with 70 at an earlier start; starts after \d.*Z try it again$/,
+  );
+  t.is(app.compiled().length, 1);
 });
 
 test('what is compiled ahead is what a start would compile', (t) => {

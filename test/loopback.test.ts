@@ -175,7 +175,7 @@ test('a test runner in node_modules is no app, and its apps are taken', async (t
   const { before, after, through } = await runBoth(
     t,
     `const app = require('express')(); app.get('/', (req, res) => { note('handler', req); res.end('x'); }); ask(http.createServer(app), [{ path: '/' }]);`,
-    true,
+    { byRunner: true },
   );
   t.is(after, before);
   t.deepEqual(through, { handler: true });
@@ -187,7 +187,13 @@ interface Both {
   readonly through: unknown;
 }
 
-async function runBoth(t: ExecutionContext, program: string, byRunner = false): Promise<Both> {
+interface Way {
+  readonly byRunner?: boolean;
+  /** Beside what makes it loopback. */
+  readonly env?: { readonly [name: string]: string };
+}
+
+async function runBoth(t: ExecutionContext, program: string, { byRunner = false, env = {} }: Way = {}): Promise<Both> {
   const runner = "require(require('node:path').resolve(process.argv[2]));";
   const folder = tempFolder(t, {
     'app.js': HEAD + program,
@@ -196,7 +202,7 @@ async function runBoth(t: ExecutionContext, program: string, byRunner = false): 
   });
   const words = byRunner ? ['tools/node_modules/runner/index.js', 'app.js'] : ['app.js'];
   const before = await run(folder, words, {});
-  const after = await run(folder, ['--import', register, ...words], { FLUXION_PLACEMENT: 'loopback' });
+  const after = await run(folder, ['--import', register, ...words], { ...env, FLUXION_PLACEMENT: 'loopback' });
   return { before, after, through: JSON.parse(readFileSync(join(folder, 'through.json'), 'utf8')) };
 }
 
@@ -222,6 +228,27 @@ ask(server, [{ path: '/last' }]);
   );
   t.is(after, before);
   t.true(before.includes('sent'));
+});
+
+/** A report has the app linked: what is called as if it were elsewhere is a stub then. */
+test('a response that counts its bytes is told of those that it has not sent itself', async (t) => {
+  const program = `const app = require('express')();
+app.get('/three', (req, res) => { note('handler', req); res.strictContentLength = true; res.setHeader('Content-Length', 3); res.end('abc'); });
+const { FLUXION_REPORT } = process.env;
+const isLinked = () => FLUXION_REPORT === undefined || require('node:fs').existsSync(FLUXION_REPORT);
+const server = app.listen(0, async () => {
+  while (!isLinked()) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let time = 0; time < 2; time++) {
+    const res = await fetch('http://127.0.0.1:' + server.address().port + '/three', { headers: { connection: 'close' } });
+    console.log(res.status, await res.text());
+  }
+  server.close();
+});
+`;
+  const { before, after, through } = await runBoth(t, program, { env: { FLUXION_REPORT: 'report.json' } });
+  t.is(after, before);
+  t.is(before, '200 abc\n200 abc\n');
+  t.deepEqual(through, { handler: true });
 });
 
 test('what stands in the place of a function stays there; one that has taken its place is found', async (t) => {

@@ -384,6 +384,8 @@ test('flags and variables', (t) => {
     [['--max-block-ms', '1.5', 'app.js'], /bad-value: --max-block-ms/],
     [['--overload', '500', 'app.js'], /bad-value: --overload/],
     [['--config', 'none.js', 'app.js'], /^error config\/not-found/],
+    [['--inspect', 'app.js'], /has no flag "--inspect"; it is one of node's, as in "node --inspect node_modules/],
+    [['--import', './a.mjs', 'app.js'], /no flag "--import"; it is one of node's/],
     [['--thread', '2', 'app.js'], /unknown-flag.*did you mean "--threads"/],
     [[], /missing-entry/],
     [['--'], /missing-entry/],

@@ -23,16 +23,17 @@ function suggestCommand(given: string, known: readonly string[]): string {
 export const unknownFlag = defineDiagnostic(
   'cli/unknown-flag',
   'error',
-  (flag: string, command: string | null, known: readonly string[]) => {
+  (flag: string, command: string | null, known: readonly string[], isNodes = false) => {
     // The dashes are the same in all flags and would make any two of them look alike.
     const near = nearestWord(
       flag.replace(/^-+/, ''),
       known.map((name) => name.replace(/^-+/, '')),
     );
     const help = command === null ? 'fluxion --help' : `fluxion ${command} --help`;
+    const lift = near === null ? `\`${help}\` lists the flags` : `did you mean "--${near}"?`;
     return {
       message: command === null ? `there is no flag "${flag}"` : `"fluxion ${command}" has no flag "${flag}"`,
-      lift: near === null ? `\`${help}\` lists the flags` : `did you mean "--${near}"?`,
+      lift: isNodes ? `it is one of node's, as in "node ${flag} node_modules/.bin/fluxion ${command} app.js"` : lift,
       span: null,
     };
   },

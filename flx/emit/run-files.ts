@@ -83,7 +83,7 @@ export function emitRunFiles(program: FluxionProgram, folder: string, given?: Gi
     touches: listTouches(program.sources),
     texts,
   };
-  const start: StartFile = { version: 1, entry: program.entry, movable: isMovable, modules };
+  const start: StartFile = { version: 1, entry: program.entry, movable: isMovable, failed: null, modules };
   return files.set('link.json', JSON.stringify(link)).set('start.json', JSON.stringify(start));
 }
 

@@ -94,9 +94,17 @@ export function catchUp(res: ServerResponse, progress: Envelope['progress']): vo
     genuine.writeHead.call(res, res.statusCode);
     genuine.flushHeaders.call(res);
   }
-  if (progress !== 'head-sent') Reflect.apply(genuine.end, res, []);
+  if (progress !== 'head-sent') endUncounted(res);
   // Newer versions of Node note it, older ones look.
   if (progress === 'finished' && FINISHED !== undefined) Reflect.set(res, FINISHED, true);
+}
+
+/** Of what home has sent nothing was counted here. */
+function endUncounted(res: ServerResponse): void {
+  const { strictContentLength } = res;
+  res.strictContentLength = false;
+  Reflect.apply(genuine.end, res, []);
+  res.strictContentLength = strictContentLength;
 }
 
 // --- what home tells later ----------------------------------------------------------------------------------------------
