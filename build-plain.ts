@@ -48,11 +48,25 @@ function* nodesWithin(value: unknown): Generator<AnyNode> {
 }
 
 function checkNames(nodes: readonly AnyNode[]): void {
+  const classes = nodes.flatMap((node) =>
+    node.type === 'ClassDeclaration' || node.type === 'ClassExpression' ? node : [],
+  );
+  for (const heir of classes.filter(({ superClass }) => superClass != null)) {
+    const others = new Set(classes.filter((each) => each !== heir).flatMap(privateNames));
+    const shared = privateNames(heir).find((name) => others.has(name));
+    invariant(shared === undefined, `#${shared} may be another one for the class that is extended`);
+  }
   for (const node of nodes) {
     invariant(node.type !== 'Identifier' || !node.name.startsWith('$'), 'names that begin with $ are made here');
     if (node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression')
       invariant(!node.generator || !hasFinally(node), 'a generator that is left early is not told so');
   }
+}
+
+function privateNames({ body }: es.Class): string[] {
+  return body.body.flatMap((member) =>
+    member.type !== 'StaticBlock' && member.key.type === 'PrivateIdentifier' ? member.key.name : [],
+  );
 }
 
 function hasFinally(node: es.Node): boolean {
