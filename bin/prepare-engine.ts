@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 250;
 
 /**
  * What the optimising compiler needs while it works stays with the process, for each thread that it works on: the more it copies into a
- * function, the more. With this, 2,000 files take 6 MB and a tenth of the processor's time less.
+ * function, the more. With this, 2,000 files take 6 MB less, and no more of the processor's time.
  */
 const littleInlining = ['--max-inlined-bytecode-size-cumulative=100', '--max-inlined-bytecode-size=60'];
 
