@@ -38,8 +38,15 @@ export interface CompileOptions {
   readonly needsProof?: boolean;
   /** This is the main thread, and there could be another: throws `NeedsThread` where it takes that. */
   readonly onMain?: boolean;
-  /** Collects garbage: called where a phase has just let go of much. */
-  readonly tidy?: () => void;
+  readonly engine?: Engine | undefined;
+}
+
+/** What it runs on, where somebody sees to it. */
+export interface Engine {
+  /** All modules have been read: the same code for all that has passed through the parser is not run again. */
+  loaded(): void;
+  /** A phase has just let go of much: collects garbage. */
+  tidy(): void;
 }
 
 /** The program is more than can be told apart. */
@@ -104,10 +111,11 @@ async function compileFor(options: CompileOptions, withLink: boolean, keepsTexts
   const sources = { entry, cwd, given, keepsTexts, onMain };
   const withCode = options.code ?? true;
   const graph = loadModules(sources, report);
+  options.engine?.loaded();
   const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
   const installed = findInstalled(graph.asked, entry);
   const models = new Models({ packages, globals, byMethodName, isInstalled: installed.has });
-  const tidy = (graph.facts.kind.length < manyOps ? undefined : options.tidy) ?? (() => {});
+  const tidy = (): void => void (graph.facts.kind.length < manyOps || options.engine?.tidy());
   const wants = { withCode, withLink, live, tidy };
   const first = decide(graph, models, { ...wants, needsProof: options.needsProof ?? false });
   if (first === null) {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Compilation, CompileOptions } from '../compile.js';
+import type { Compilation, CompileOptions, Engine } from '../compile.js';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { badValue, cacheFailed } from '../diagnostics/catalogue.js';
 import { unreachable } from '../diagnostics/invariant.js';
@@ -14,8 +14,7 @@ import { ownFile, ownManifest } from './own-files.js';
 
 /** On what a command runs. */
 export interface Where {
-  /** Collects garbage. */
-  readonly tidy?: () => void;
+  readonly engine?: Engine | undefined;
   /** The main thread: throws `NeedsThread` where it takes another. Only for what `runsOnMain`. */
   readonly onMain?: boolean;
 }
@@ -27,7 +26,7 @@ export interface Where {
  * The phases are imported when they are needed, so that `--help` and a wrong flag answer at once.
  */
 export async function runCommand(command: Command, cwd: string, where: Where = {}): Promise<Outcome> {
-  const { tidy = () => {} } = where;
+  const { engine } = where;
   switch (command.kind) {
     case 'help':
       return { pieces: [helpText(command.topic)], diagnostics: [] };
@@ -36,15 +35,15 @@ export async function runCommand(command: Command, cwd: string, where: Where = {
     case 'compile':
       return runCompile(command, cwd, where);
     case 'cache':
-      return runToCache(command, cwd, tidy);
+      return runToCache(command, cwd, engine);
     case 'explain':
-      return runExplain(command, cwd, tidy);
+      return runExplain(command, cwd, engine);
     case 'models':
-      return runModels(command, cwd, tidy);
+      return runModels(command, cwd, engine);
     case 'verify':
       return runVerify(command, cwd);
     case 'prepare':
-      return runPrepare(command, cwd, tidy);
+      return runPrepare(command, cwd, engine);
     default:
       return unreachable(command);
   }
@@ -80,7 +79,7 @@ async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: s
 async function runToCache(
   { entry, config }: Extract<Command, { kind: 'cache' }>,
   cwd: string,
-  tidy: () => void,
+  engine: Engine | undefined,
 ): Promise<Outcome> {
   const { resolveEntry } = await import('../analyzer/resolve-entry.js');
   const { default: compiled } = await import('../runtime/compiled.cjs');
@@ -98,7 +97,7 @@ async function runToCache(
   );
   const folder = cache.newFolder(join(root, key));
   const prepare = { kind: 'prepare', entry: file, isFlx, config, folder, live: null } as const;
-  const { diagnostics } = await runPrepare(prepare, cwd, tidy);
+  const { diagnostics } = await runPrepare(prepare, cwd, engine);
   const start: StartManifest = JSON.parse(cache.open(key)?.texts.get('start.json') ?? 'null');
   if (start === null) throw new BadInput(cacheFailed('changed'));
   const what = start.movable
@@ -122,9 +121,9 @@ function readCosts(file: string): ReadonlyMap<string, number> {
 async function runExplain(
   command: Extract<Command, { kind: 'explain' }>,
   cwd: string,
-  tidy: () => void,
+  engine: Engine | undefined,
 ): Promise<Outcome> {
-  const { program, diagnostics } = await compileEntry(command, cwd, { tidy });
+  const { program, diagnostics } = await compileEntry(command, cwd, { engine });
   const { printExplain, printExplainJson } = await import('../flx/emit/explain.js');
   const { placeForRun } = await import('../flx/emit/place-for-run.js');
   const link = command.live ? await (await import('./link-app.js')).linkApp(command, cwd) : null;
@@ -137,9 +136,9 @@ async function runExplain(
 async function runModels(
   command: Extract<Command, { kind: 'models' }>,
   cwd: string,
-  tidy: () => void,
+  engine: Engine | undefined,
 ): Promise<Outcome> {
-  const { program, diagnostics, packages } = await showEntry(command, cwd, false, { tidy });
+  const { program, diagnostics, packages } = await showEntry(command, cwd, false, { engine });
   const { modelsJson, modelsText } = await import('./print-models.js');
   const shown = { entry: program.entry, packages, fluxions: program.fluxions, cwd };
   return { pieces: [withNewline(command.json ? modelsJson(shown) : modelsText(shown))], diagnostics };
@@ -164,7 +163,7 @@ async function runVerify(command: Extract<Command, { kind: 'verify' }>, cwd: str
 async function runPrepare(
   command: Extract<Command, { kind: 'prepare' }>,
   cwd: string,
-  tidy: () => void,
+  engine: Engine | undefined,
 ): Promise<Outcome> {
   const begun = Date.now();
   const { emitLift, emitRunFiles } = await import('../flx/emit/run-files.js');
@@ -190,7 +189,7 @@ async function runPrepare(
   }
   const { NothingProven } = await import('../compile.js');
   const proof = live === null ? { needsProof: true } : { live };
-  const compiled = await compileEntry(command, cwd, { ...proof, tidy }).catch((error: unknown) => {
+  const compiled = await compileEntry(command, cwd, { ...proof, engine }).catch((error: unknown) => {
     if (error instanceof NothingProven) return error;
     throw error;
   });
@@ -243,7 +242,7 @@ async function otherInputs(
 async function compileEntry(
   command: { entry: string; config: string | null },
   cwd: string,
-  more: Pick<CompileOptions, 'live' | 'needsProof' | 'tidy'>,
+  more: Pick<CompileOptions, 'live' | 'needsProof' | 'engine'>,
 ): Promise<Compilation> {
   const { compile } = await import('../compile.js');
   const { entry, config } = command;

@@ -12,7 +12,7 @@ import { NeedsThread } from '../analyzer/needs-thread.js';
 import type { Command } from './arguments.js';
 import { runCommand } from './commands.js';
 import { encodePieces } from './encode-pieces.js';
-import { prepareEngine } from './prepare-engine.js';
+import { analyses, prepareEngine } from './prepare-engine.js';
 import type { Said } from './run-in-thread.js';
 
 export async function runOnMain(command: Command, cwd: string): Promise<Said | null> {
@@ -26,7 +26,10 @@ export async function runOnMain(command: Command, cwd: string): Promise<Said | n
     collect();
   };
   try {
-    const { pieces, diagnostics } = await runCommand(command, cwd, { tidy, onMain: true });
+    const { pieces, diagnostics } = await runCommand(command, cwd, {
+      engine: { loaded: analyses, tidy },
+      onMain: true,
+    });
     return { pieces: writtenInTurn(pieces), diagnostics };
   } catch (error) {
     if (error instanceof NeedsThread || error instanceof RangeError) return null;

@@ -3,11 +3,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { BadInput } from '../diagnostics/bad-input.js';
 import { runCommand } from './commands.js';
 import { encodePieces } from './encode-pieces.js';
+import { analyses } from './prepare-engine.js';
 import type { FromThread, More, ThreadResult, ThreadTask } from './run-in-thread.js';
 
 async function run({ command, cwd }: ThreadTask): Promise<void> {
   try {
-    const { pieces, diagnostics } = await runCommand(command, cwd, { tidy: takeCollector() });
+    const { pieces, diagnostics } = await runCommand(command, cwd, {
+      engine: { loaded: analyses, tidy: takeCollector() },
+    });
     const spent: ArrayBuffer[] = [];
     const text = encodePieces(pieces, spent);
     const first = text.next();
