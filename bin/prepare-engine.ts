@@ -23,41 +23,40 @@ const LOOK_EVERY_MS = 250;
 const littleInlining = ['--max-inlined-bytecode-size-cumulative=100', '--max-inlined-bytecode-size=60'];
 
 /**
- * By V8's version. Node 20:
+ * How long a function runs until it is optimised, which another core does. Loading is little code that runs for every character and node,
+ * analysing is much that runs seldom: the first pays for its optimised code soon, the second late, until a compile is long.
  *
- *     interrupt-budget       how long a function runs until it is optimised, which another core does. Loading is little code that runs
- *                            for every character and node, analysing is much that runs seldom: the first pays for its optimised code soon, the
- *                            second late, until a compile is long. Beside 4,000,000 all the time 200 files take an eighth less time by the
- *                            clock, 1,000 a quarter, and a tenth less of the processor's
- *     heap-growing-percent   garbage is collected when the heap has grown by so much, not when it has doubled. V8 takes no
- *                            smaller steps than 8 MB, so this is for large programs: 5,000 files take 8 % less memory than
- *                            with 20, 1,000 files as much
+ *     Node 20      by time (`interrupt-budget`). Beside 4,000,000 all the time 200 files take an eighth less time by the clock, 1,000 a
+ *                  quarter, and a tenth less of the processor's
+ *     Node 22      by calls. Beside nothing optimised 200 files take a fifth less time, 1,000 half
+ *     Node 24, 26  a second compiler, Maglev, does what pays, until a compile is long. Beside both, late, 200 files take a tenth less of the
+ *                  processor's time
  *
- * Node 24 counts calls instead, and has a second compiler, Maglev, whose code takes room: a fifth less memory on 1,000 files,
- * and another fifth by the second of these. With less than 50 it takes a few MB less, and more time.
+ * `heap-growing-percent`: garbage is collected when the heap has grown by so much, not when it has doubled. V8 takes no smaller steps than 8 MB, so
+ * this is for large programs: on Node 20 5,000 files take 8 % less memory than with 20, 1,000 files as much; on Node 24 1,000 files a fifth less
+ * than without, and with less than 50 a few MB less, and more time.
  */
+const byTime: Settings = {
+  first: [...littleInlining, '--heap-growing-percent=10', '--interrupt-budget=300000'],
+  analysing: ['--interrupt-budget=1000000'],
+  later: ['--interrupt-budget=300000'],
+};
+const byCalls: Settings = {
+  first: [...littleInlining, '--heap-growing-percent=10', '--invocation-count-for-turbofan=6000'],
+  analysing: ['--invocation-count-for-turbofan=25000'],
+  later: ['--invocation-count-for-turbofan=6000'],
+};
+const withMaglev: Settings = {
+  first: [...littleInlining, '--heap-growing-percent=50', '--no-opt', '--invocation-count-for-maglev=4000'],
+  analysing: [],
+  later: ['--opt', '--invocation-count-for-turbofan=3000', '--invocation-count-for-maglev=400'],
+};
+/** By V8's version. */
 const settings: ReadonlyMap<number, Settings> = new Map([
-  [
-    11,
-    {
-      first: [...littleInlining, '--interrupt-budget=300000', '--heap-growing-percent=10'],
-      analysing: ['--interrupt-budget=1000000'],
-      later: ['--interrupt-budget=300000'],
-    },
-  ],
-  [
-    13,
-    {
-      first: [
-        ...littleInlining,
-        '--invocation-count-for-turbofan=60000',
-        '--invocation-count-for-maglev=8000',
-        '--heap-growing-percent=50',
-      ],
-      analysing: [],
-      later: ['--invocation-count-for-turbofan=3000', '--invocation-count-for-maglev=400'],
-    },
-  ],
+  [11, byTime],
+  [12, byCalls],
+  [13, withMaglev],
+  [14, withMaglev],
 ]);
 const forOthers: Settings = { first: ['--no-opt'], analysing: [], later: ['--opt'] };
 
