@@ -18,9 +18,8 @@ import type { Said } from './run-in-thread.js';
 export async function runOnMain(command: Command, cwd: string): Promise<Said | null> {
   if (command.kind !== 'compile' || command.emit !== 'json' || command.out !== null) return null;
   const look = prepareEngine();
-  // The young generation stays as small as that of a thread (`runInThread`).
-  setFlagsFromString('--semi-space-growth-factor=1');
-  const collect = runInNewContext('gc') as () => void;
+  const collect = runInNewContext('gc') as Collect;
+  enlargeYoung(collect);
   const tidy = (): void => {
     look();
     collect();
@@ -35,6 +34,27 @@ export async function runOnMain(command: Command, cwd: string): Promise<Said | n
     if (error instanceof NeedsThread || error instanceof RangeError) return null;
     throw error;
   }
+}
+
+type Collect = (options?: { readonly type: 'minor' }) => void;
+
+/**
+ * A young generation of 4 MB in place of 1: 200 files take a twentieth less time, 1,000 a tenth, and both 7 MB more. V8 enlarges it when enough
+ * in it has lived on, each time that this is so: here once, by objects that have.
+ */
+function enlargeYoung(collect: Collect): void {
+  setFlagsFromString('--semi-space-growth-factor=4');
+  const living = Array.from({ length: 15_000 }, (_, each) => ({
+    a: each,
+    b: each,
+    c: each,
+    d: each,
+    e: each,
+    f: each,
+  }));
+  collect({ type: 'minor' });
+  living.length = 0;
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** Each piece is asked for when the one before it has been written. */
