@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
@@ -40,7 +40,7 @@ test('what the words of a command line ask for', (t) => {
     ['compile -oout app.js', compile({ out: 'out' })],
     ['--debug compile app.js --no-color', compile({})],
     ['compile app.js --emit json --config c.js', compile({ emit: 'json', config: 'c.js' })],
-    ['compile app.js --emit json --emit svg', compile({ emit: 'svg' })],
+    ['compile app.js --emit svg --emit svg', compile({ emit: 'svg' })],
     ['compile app.js --cache', { kind: 'cache', entry: 'app.js', config: null }],
     ['compile -- -app.js', compile({ entry: '-app.js' })],
     ['explain app.js', explain({})],
@@ -79,6 +79,8 @@ test('what cannot be asked for, and what is said then', (t) => {
     ['compile a.js --out=', 'cli/bad-value', /--out: needs a value/],
     ['compile a.js --emit jsn', 'cli/bad-value', /no form "jsn"; did you mean "json"\?/],
     ['compile a.js --emit pdf', 'cli/bad-value', /use one of: flx, json, dot, svg, html/],
+    ['compile a.js --emit json --emit svg', 'cli/bad-value', /--emit: is given twice, as "json" and as "svg"/],
+    ['compile a.js -o a --out=b', 'cli/bad-value', /--out: is given twice/],
     ['explain a.js --json=yes', 'cli/bad-value', /--json: takes no value/],
   ];
   for (const [line, code, message] of cases) {
@@ -151,6 +153,20 @@ test('an entry that cannot be read', async (t) => {
   refused(t, await run(t, 'compile app.js', { 'app.js': link('app.js') }), 'cli/entry-unreadable');
 });
 
+test('a module that cannot be read, which start-up loads', async (t) => {
+  const cwd = tempFolder(t, { 'app.js': APP, 'large.js': '' });
+  // More than Node reads at once, and no room on the disk.
+  truncateSync(join(cwd, 'large.js'), 2 ** 31 + 1);
+  writeFileSync(join(cwd, 'needs.js'), "require('./large');\n");
+  const refusedOne = await runCli(words('compile needs.js'), { cwd });
+  refused(t, refusedOne, 'analyzer/module-unreadable');
+  t.true(refusedOne.stderr.includes('\n  needs.js:1:9\n'), refusedOne.stderr);
+  writeFileSync(join(cwd, 'tries.js'), "try { require('./large'); } catch {}\n");
+  const warned = await runCli(words('compile tries.js'), { cwd });
+  t.is(warned.code, 0, warned.stderr);
+  t.regex(warned.stderr, /^warning analyzer\/module-skipped/);
+});
+
 test('a syntax error is shown in its place, and nothing is written', async (t) => {
   const cwd = tempFolder(t, { 'app.js': "require('./lib');\n", 'lib.js': 'let a = 1;\nlet b = [;\n' });
   const result = await runCli(words('compile app.js -o out'), { cwd });
@@ -188,6 +204,10 @@ test('what takes more than the main thread gets a thread of its own', async (t) 
   const terms = ' + 1'.repeat(30_000);
   const deep = await program({ 'app.js': `${APP}module.exports = 1${terms};\n` });
   t.deepEqual(deep, await program({}));
+  // The parser goes as deep as these.
+  const nested = (open: string, close: string): string => `${APP}${open.repeat(5_000)}${close.repeat(5_000)}\n`;
+  t.deepEqual(await program({ 'app.js': nested('(function () {', '})();') }), deep);
+  t.deepEqual(await program({ 'app.js': nested('if (app) {', '}') }), deep);
   const ends = { 'app.js': APP, 'fluxion.config.mjs': 'process.exit(0);' };
   refused(t, await run(t, 'compile app.js --emit json', ends), 'config/failed');
 });
