@@ -7,7 +7,10 @@ import type { FromThread, More, ThreadResult, ThreadTask } from './run-in-thread
 
 async function run({ command, cwd }: ThreadTask): Promise<void> {
   try {
-    const { pieces, diagnostics } = await runCommand(command, cwd, { tidy: takeCollector() });
+    const { pieces, diagnostics } = await runCommand(command, cwd, {
+      tidy: takeCollector(),
+      onWriting: () => say({ kind: 'writing' }),
+    });
     const spent: ArrayBuffer[] = [];
     const text = encodePieces(pieces, spent);
     const first = text.next();

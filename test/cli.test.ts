@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, truncateSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
 import { type Command, parseArguments, parseTalk } from '../bin/arguments.js';
 import { BadInput } from '../diagnostics/bad-input.js';
-import { type CliOptions, type CliResult, runCli } from './support/run-cli.js';
+import { type CliOptions, type CliResult, cliPath, runCli } from './support/run-cli.js';
 import { link, type Tree, tempFolder } from './support/temp-folder.js';
 
 // --- arguments ----------------------------------------------------------------------------------------------------
@@ -248,6 +249,23 @@ test('notes are not printed, warnings are, and the command goes on', async (t) =
   t.regex(warned.stderr, /^warning analyzer\/module-not-found: "\.\/optional"/);
   t.notRegex(warned.stderr, /^note /m);
   t.not(warned.stdout, '');
+});
+
+test('a signal while a folder is written waits until it is there', async (t) => {
+  const modules = Array.from({ length: 60 }, (_, n) => [`lib/m${n}.js`, `exports.n = ${n};\n`] as const);
+  const loads = modules.map(([name]) => `require('./${name}');\n`).join('');
+  const cwd = tempFolder(t, { 'app.js': loads + APP, ...Object.fromEntries(modules), 'free/x.txt': '' });
+  const child = spawn(process.execPath, [cliPath, 'compile', 'app.js', '-o', 'free/out'], { cwd, stdio: 'ignore' });
+  const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
+  // A second one would not wait.
+  const watcher = watch(join(cwd, 'free'), () => {
+    watcher.close();
+    child.kill('SIGINT');
+  });
+  const signal = await ended;
+  t.is(signal, 'SIGINT');
+  t.deepEqual(readdirSync(join(cwd, 'free')).sort(), ['out', 'x.txt']);
+  t.is(readdirSync(join(cwd, 'free/out/modules/lib')).filter((name) => name.endsWith('.js')).length, 60);
 });
 
 test('-o writes a folder, says nothing, and can be repeated', async (t) => {
