@@ -209,6 +209,10 @@ test('what takes more than the main thread gets a thread of its own', async (t) 
   const nested = (open: string, close: string): string => `${APP}${open.repeat(5_000)}${close.repeat(5_000)}\n`;
   t.deepEqual(await program({ 'app.js': nested('(function () {', '})();') }), deep);
   t.deepEqual(await program({ 'app.js': nested('if (app) {', '}') }), deep);
+  const callbacks = await program({ 'app.js': nested("require('fs').readFile('a', () => {", '});').replace(APP, '') });
+  const ids = (callbacks as readonly { readonly id: string }[]).map(({ id }) => id);
+  t.is(new Set(ids).size, 5_001);
+  t.true(ids.every((id) => id.length < 200));
   const ends = { 'app.js': APP, 'fluxion.config.mjs': 'process.exit(0);' };
   refused(t, await run(t, 'compile app.js --emit json', ends), 'config/failed');
 });
