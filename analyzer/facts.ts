@@ -262,7 +262,7 @@ export class Facts {
   readonly keys = new Map<OpId, ValueId>();
   /** Literal strings by value, for the few that matter: arguments of calls. */
   readonly strings = new Map<ValueId, string>();
-  /** Constants that hold a text or a number that is written down: `const TABLE = 'books'`. */
+  /** Constants that hold a text, a number or the like, and no object: `const TABLE = 'books'`, `const SECRET = process.env.SECRET` (`lowering/plain.ts`). */
   readonly plain = new Set<ValueId>();
   readonly loopParents = new IntList(64);
   /** Classes: constructor function by the class's value, with the value of what it extends. */

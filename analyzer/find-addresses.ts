@@ -51,6 +51,21 @@ export class Addresses {
       .join(', ');
   }
 
+  /** The label, or the path of the object that the route is made by (`router.route('/users').get()`): where the router is mounted does not count. */
+  own(op: OpId, rupture: Rupture, label: string): string {
+    if (label !== '' || rupture.request !== true) return label;
+    const paths = this.#receiver(op).map((id) => this.#pathOfMaker(id) ?? '');
+    return paths.find((path) => path !== '') ?? '';
+  }
+
+  /** Null for what no path was given to. */
+  #pathOfMaker(id: TokenId): string | null {
+    const token = this.#origins.tokens.get(id);
+    if (token.kind !== 'external' || token.site < 0) return null;
+    const label = this.#models.typeThat(token.shape, (type) => type.label !== undefined)?.label;
+    return label === undefined ? null : this.#pathOf(token.site, label);
+  }
+
   #receiver(op: OpId): readonly TokenId[] {
     return this.#facts.kind.get(op) === Op.method ? this.#origins.tokensOf(this.#facts.a.get(op)) : [];
   }

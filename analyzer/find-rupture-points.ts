@@ -28,6 +28,8 @@ export interface RupturePoint {
   readonly callee: string;
   /** A route's path, an event, in the words of the source; '' where there is none. */
   readonly label: string;
+  /** The label; of a route without one the path that the program gives it before: `/users` of `app.route('/users').get(fn)`. */
+  readonly path: string;
   /** The label with the paths of the routers around it in front. */
   readonly address: string;
   readonly request: boolean;
@@ -136,6 +138,7 @@ class Finder {
       owner: this.#facts.owner.get(op),
       callee: calleeText(this.#facts, this.#source, op),
       label,
+      path: this.#addresses.own(op, rupture, label),
       address: this.#addresses.of(op, rupture, label),
       request: rupture.request === true,
       held: rupture.held === true,
@@ -407,6 +410,7 @@ class Finder {
       owner: this.#facts.owner.get(op),
       callee: calleeText(this.#facts, this.#source, op),
       label: path,
+      path,
       address: path,
       request: true,
       held: false,
@@ -442,6 +446,7 @@ class Finder {
       owner: this.#facts.owner.get(op),
       callee: calleeText(this.#facts, this.#source, op),
       label,
+      path: label,
       address: label,
       request: false,
       held: false,

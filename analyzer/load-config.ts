@@ -27,12 +27,21 @@ export async function loadConfig(options: ConfigOptions): Promise<Config> {
   if (options.onMain === true) throw new NeedsThread(`there is a configuration, ${file}`);
   const shown = displayPath(file, options.cwd);
   const value = await importConfig(file, shown);
-  const checked = checkConfig(value);
+  const checked = check(value, file, shown);
   if (checked.kind === 'good') return { file, models: checked.config.models ?? [] };
   const [first, ...others] = checked.problems.map((problem) =>
     configInvalid(shown, problem.at, problem.problem, problem.lift),
   );
   throw new BadInput(first!, ...others);
+}
+
+/** What it exports may run code of its own when it is looked at. */
+function check(value: unknown, file: string, shown: string): ReturnType<typeof checkConfig> {
+  try {
+    return checkConfig(value);
+  } catch (error) {
+    throw new BadInput(describeFailure(error, file, shown));
+  }
 }
 
 export interface ConfigOptions {
@@ -103,15 +112,17 @@ async function importConfig(file: string, shown: string): Promise<unknown> {
       give(configFailed(wholeFile(shown), `it has not finished after ${PATIENCE_MS / 1000} seconds`));
     }, STEP_MS);
   });
-  const imported = import(pathToFileURL(file).href).then(
-    (module: object) => ({ module }),
-    (error: unknown) => describeFailure(error, file, shown),
-  );
+  // What it exports may be a promise, which is waited for as well.
+  const imported = import(pathToFileURL(file).href)
+    .then(async (module: object) => ({ value: await exportedValue(module, shown) }))
+    .catch((error: unknown) =>
+      error instanceof BadInput ? error.diagnostics[0]! : describeFailure(error, file, shown),
+    );
   const ended = guardProcess(file, shown);
   const result = await Promise.race([imported, tooLong, ended.failure]);
   clearInterval(timer);
   ended.release();
-  if ('module' in result) return exportedValue(result.module, shown);
+  if ('value' in result) return result.value;
   throw new BadInput(result);
 }
 
@@ -161,7 +172,8 @@ function describeFailure(error: unknown, file: string, shown: string): Diagnosti
     const offset = syntaxErrorOffset(text);
     if (offset !== null) return configFailed(spanAt(shown, text, offset), `it has a syntax error: ${error.message}`);
   }
-  const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  // Behind the first line Node lists the files that led there.
+  const words = error instanceof Error ? `${error.name}: ${error.message.split('\n', 1)[0]}` : String(error);
   const offset = error instanceof Error ? stackOffset(error.stack ?? '', file, text) : null;
   const span = offset === null ? wholeFile(shown) : spanAt(shown, text, offset);
   return configFailed(span, `it throws ${words}`);

@@ -13,6 +13,7 @@ import {
   invalidJson,
   moduleNotFound,
   moduleSkipped,
+  moduleUnreadable,
   syntaxError,
   tooDeep,
 } from '../diagnostics/catalogue.js';
@@ -280,6 +281,9 @@ class Loader {
     } catch (error) {
       const reason = error instanceof Error ? error.message.replace(/, \w+ '.*$/, '') : String(error);
       if (pending.asked === null) throw new BadInput(entryUnreadable(this.#shown(pending.file), reason));
+      const { load } = pending.asked;
+      if (pending.certain)
+        throw new BadInput(moduleUnreadable(this.#span(pending.asked.module, load), load.specifier, reason));
       return this.#skip(pending, reason);
     }
   }
@@ -288,9 +292,7 @@ class Loader {
     const { asked } = pending;
     if (asked === null) throw new BadInput(entryUnreadable(this.#shown(pending.file), reason));
     if (pending.owner !== null) return null;
-    const { fact } = asked.module;
-    const span = { file: this.#shown(fact.file), text: fact.text, start: asked.load.start, end: asked.load.end };
-    this.#report(moduleSkipped(span, asked.load.specifier, reason));
+    this.#report(moduleSkipped(this.#span(asked.module, asked.load), asked.load.specifier, reason));
     return null;
   }
 

@@ -55,7 +55,13 @@ function toFailure(error: unknown): ParseFailure {
     error instanceof RangeError || (error instanceof Error && /stack space|call stack/i.test(error.message));
   if (isOutOfStack) return new ParseFailure('this code is nested too deeply to be analysed', 0, true);
   if (error instanceof SyntaxError && 'index' in error && typeof error.index === 'number') {
-    return new ParseFailure(error.message, error.index, false);
+    return new ParseFailure(parserWords(error.message), error.index, false);
   }
   throw error;
+}
+
+/** Espree names the token as it stands, and none where the text ends. */
+function parserWords(message: string): string {
+  if (message === 'Unexpected token') return 'Unexpected end of the text';
+  return message.replace(/^Unexpected token (\S+)$/, 'Unexpected token "$1"');
 }

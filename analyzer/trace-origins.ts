@@ -197,7 +197,7 @@ class Solver {
       case 'store':
         return this.#properties.storeBy(token, use);
       case 'keep':
-        return this.#properties.keep(token, use.from, use.isKey);
+        return this.#properties.keep(token, use.from, use);
       case 'copyProperties':
         return this.#properties.copyProperties(token, use.to);
       case 'receive':

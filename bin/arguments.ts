@@ -161,6 +161,9 @@ function splitWords(words: readonly string[]): Split {
     if (value === undefined || value === '' || (attached === null && value.startsWith('-'))) {
       throw new BadInput(badValue(given, 'needs a value', `write it behind the flag, as in "${EXAMPLES[spec.name]}"`));
     }
+    const before = flags.get(spec.name);
+    if (before !== undefined && before !== value)
+      throw new BadInput(badValue(given, `is given twice, as "${before}" and as "${value}"`, 'leave one of them out'));
     flags.set(spec.name, value);
   }
   return { positionals, flags };

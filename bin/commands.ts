@@ -15,6 +15,8 @@ import { ownFile, ownManifest } from './own-files.js';
 /** On what a command runs. */
 export interface Where {
   readonly engine?: Engine | undefined;
+  /** Called before a folder is written. */
+  readonly onWriting?: () => void;
   /** The main thread: throws `NeedsThread` where it takes another. Only for what `runsOnMain`. */
   readonly onMain?: boolean;
 }
@@ -71,7 +73,9 @@ async function runCompile(command: Extract<Command, { kind: 'compile' }>, cwd: s
   if (command.out === null) return { pieces, diagnostics };
   // Printed before it is written: if printing fails, no folder has been touched.
   const printed = [...pieces];
-  await writeFolder(program, command.out, command.entry, cwd);
+  const write = await folderWriter(program, command.out, command.entry, cwd);
+  where.onWriting?.();
+  await write();
   return { pieces: printed, diagnostics };
 }
 
@@ -291,12 +295,19 @@ async function printText(program: ShownProgram): Promise<string> {
   return printFlx(toFlxProgram(program));
 }
 
-async function writeFolder(program: ShownProgram, out: string, entry: string, cwd: string): Promise<void> {
+/** All that can be done before anything is written. */
+async function folderWriter(
+  program: ShownProgram,
+  out: string,
+  entry: string,
+  cwd: string,
+): Promise<() => Promise<void>> {
   const { emitFiles } = await import('../flx/emit/files.js');
   const { realFolder } = await import('../flx/emit/real-folder.js');
   const { writeOutput } = await import('../flx/emit/write-output.js');
   const { resolveEntry } = await import('../analyzer/resolve-entry.js');
-  await writeOutput(out, emitFiles(program, realFolder(out)), [resolveEntry(entry, cwd)]);
+  const files = emitFiles(program, realFolder(out));
+  return () => writeOutput(out, files, [resolveEntry(entry, cwd)]);
 }
 
 function withNewline(text: string): string {

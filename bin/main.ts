@@ -12,6 +12,7 @@ import { printDiagnostic } from '../diagnostics/report.js';
 import type { Diagnostic } from '../diagnostics/types.js';
 import { type Command, parseArguments, parseTalk, type Talk } from './arguments.js';
 import { runCommand } from './commands.js';
+import { heldSignals } from './hold-signals.js';
 import { ReaderGone, writeFully } from './output.js';
 import { runInThread, type Said } from './run-in-thread.js';
 import { runOnMain } from './run-on-main.js';
@@ -37,7 +38,7 @@ async function main(words: readonly string[], talk: Talk): Promise<number> {
 /** What only prints a text about Fluxion itself, or starts programs, needs no compiler here. */
 async function runEither(command: Command, cwd: string): Promise<Said> {
   const isLight = ['help', 'version', 'verify'].includes(command.kind);
-  if (!isLight) return (await runOnMain(command, cwd)) ?? runInThread({ command, cwd });
+  if (!isLight) return (await runOnMain(command, cwd)) ?? runInThread({ command, cwd }, signals.hold);
   const { pieces, ...outcome } = await runCommand(command, cwd);
   return { pieces: [...pieces].map((piece) => Buffer.from(piece)), ...outcome };
 }
@@ -78,10 +79,13 @@ function talkWanted(words: readonly string[]): Talk {
   return { debug, colour: colour && (process.env.NO_COLOR ?? '') === '' };
 }
 
+const signals = heldSignals();
 const words = process.argv.slice(2);
 const talk = talkWanted(words);
 process.once('uncaughtException', (error) => {
   void explainFailure(error, talk).then((code) => process.exit(code));
 });
 // Everything is written by now. Something that a configuration left open must not keep the command from ending.
-process.exit(await main(words, talk));
+const code = await main(words, talk);
+await signals.release();
+process.exit(code);

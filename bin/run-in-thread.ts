@@ -6,6 +6,7 @@
  * Node gives the main thread. A thread can be given any stack; pages that are not touched cost nothing.
  *
  *     thread                          here
+ *     writing                   ->               where it writes a folder
  *     done (or what is wrong)   ->
  *                               <-    more       when there is text, and each time that a piece of it has been written
  *     text                      ->
@@ -28,6 +29,8 @@ export type ThreadResult =
 
 export type FromThread =
   | ThreadResult
+  /** From now on a folder is written; the result follows. */
+  | { readonly kind: 'writing' }
   | { readonly kind: 'text'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'end' };
 
@@ -54,10 +57,15 @@ export interface ThreadTask {
  */
 const resourceLimits = { stackSizeMb: 256, maxYoungGenerationSizeMb: 3 };
 
-export async function runInThread(task: ThreadTask): Promise<Said> {
+export async function runInThread(task: ThreadTask, onWriting: () => void = () => {}): Promise<Said> {
   prepareEngine();
   const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: task, resourceLimits });
-  const result = await nextFrom(worker);
+  let result = await nextFrom(worker);
+  if (result.kind === 'writing') {
+    const next = nextFrom(worker);
+    onWriting();
+    result = await next;
+  }
   if (result.kind !== 'done') return fail(result);
   return { pieces: result.hasText ? textOf(worker) : [], diagnostics: result.diagnostics };
 }

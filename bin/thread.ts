@@ -10,6 +10,7 @@ async function run({ command, cwd }: ThreadTask): Promise<void> {
   try {
     const { pieces, diagnostics } = await runCommand(command, cwd, {
       engine: { loaded: analyses, tidy: takeCollector() },
+      onWriting: () => say({ kind: 'writing' }),
     });
     const spent: ArrayBuffer[] = [];
     const text = encodePieces(pieces, spent);

@@ -38,6 +38,8 @@ export class CellTable {
   readonly #declaredIn = new Map<number, readonly PartId[]>();
   #holders: Map<TokenId, string> | null = null;
   #declarations: Map<string, OpId> | null = null;
+  /** Names of properties that somebody gives an instance. */
+  #stored: Set<AtomId> | null = null;
 
   constructor(pipeline: Pipeline, flows: Flows, lasting: LastingObjects) {
     this.#pipeline = pipeline;
@@ -269,9 +271,10 @@ export class CellTable {
     const declaredBy = parts.runners.get(maker) ?? onlyMain;
     const startup = declaredBy.every((part) => this.#startUp.has(part));
     const made = { module: facts.fn(maker).module, start: object.kind === 'object' ? object.start : 0 };
+    const declared = this.#declarationOf(token, field);
     cell = this.#add({
-      name: facts.atomName(field).replace(/^#/, ''),
-      ...(this.#declarationOf(token, field) ?? made),
+      name: declared === null && this.#isInherited(token, field) ? '' : fieldName(facts.atomName(field)),
+      ...(declared ?? made),
       variable: null,
       origin: startup ? 'startup' : 'flow',
       declaredBy,
@@ -280,6 +283,30 @@ export class CellTable {
     cells.set(field, cell);
     this.#fieldOwners.set(cell, token);
     return cell;
+  }
+
+  /** What an instance has from its class is changed with all else of `this`, and nobody takes it for a variable. */
+  #isInherited(token: TokenId, field: AtomId): boolean {
+    if (!this.#isInstance(token)) return false;
+    this.#stored ??= this.#findStored();
+    return !this.#stored.has(field);
+  }
+
+  #isInstance(token: TokenId): boolean {
+    const object = this.#pipeline.origins.tokens.get(token);
+    return object.kind === 'object' && object.type === 'Instance';
+  }
+
+  /** Names of what instances are given. */
+  #findStored(): Set<AtomId> {
+    const { facts, origins } = this.#pipeline;
+    const stored = new Set<AtomId>();
+    const { kind: kinds } = facts;
+    for (let op = 0; op < kinds.length; op++) {
+      if (kinds.get(op) !== Op.store || stored.has(facts.c.get(op))) continue;
+      if (origins.tokensOf(facts.a.get(op)).some((id) => this.#isInstance(id))) stored.add(facts.c.get(op));
+    }
+    return stored;
   }
 
   /** Where a field first gets a value: in the class, or in its constructor. */
@@ -303,6 +330,11 @@ export class CellTable {
     }
     return found;
   }
+}
+
+/** What a package keeps of its own in an instance (`[[kept]]`), such as listeners, has no name in the program. */
+function fieldName(text: string): string {
+  return text.startsWith('[[') ? '' : text.replace(/^#/, '');
 }
 
 const onlyMain: readonly PartId[] = [0];

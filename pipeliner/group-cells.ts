@@ -137,6 +137,8 @@ function uniteUntraced(grouping: Grouping, sets: DisjointCells): void {
     for (const alias of pipeline.effects.aliasesOf(cell.variable)) {
       const other = cellOf(alias);
       if (other === undefined || other.origin !== 'startup') continue;
+      // A text that a package was told is no part of what changes there.
+      if (pipeline.facts.plain.has(alias)) continue;
       // A server calls its app and changes nothing of it, whatever is done to the server.
       if (!isListening(pipeline, cell) && !isListening(pipeline, other)) sets.unite(cell, other);
     }

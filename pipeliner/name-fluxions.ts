@@ -104,10 +104,10 @@ class Namer {
     const point = stream.point;
     if (point === null) return 'rest';
     const callee = word(/[\p{ID_Continue}$]+\s*$/u.exec(point.callee)?.[0] ?? '') || 'callback';
-    const label = point.label === '' ? '' : word(point.label);
+    const label = point.path === '' ? '' : word(point.path);
     const own = [callee, label].filter((piece) => piece !== '').join('_');
     const upstream = this.#parts[from] as Part;
-    return upstream.kind === 'main' ? own : `${this.#stem(upstream)}_${own}`;
+    return upstream.kind === 'main' ? own : `${shortened(this.#stem(upstream))}_${own}`;
   }
 
   #placeStem(part: Part): string {
@@ -118,6 +118,14 @@ class Namer {
     }
     return '';
   }
+}
+
+/** What goes on behind the longest way that somebody writes by hand. Generated code goes on for thousands of steps, and the names of all steps
+ *  before each of them would be longer than the program. */
+const LONG = 160;
+
+function shortened(stem: string): string {
+  return stem.length <= LONG ? stem : `${stem.slice(0, LONG / 2).replace(/_[^_]*$/, '')}_and_on`;
 }
 
 /** The stem, or the first number behind it that nobody has. `taken`: by stem the last number that was; of a file with

@@ -58,6 +58,7 @@ import { PutByOthers } from './find-put-by-others.js';
 import type { Flows } from './flows.js';
 import type { Folds } from './fold-packages.js';
 import { LateLoads } from './late-loads.js';
+import { causeOf } from './tag-groups.js';
 import type { Messages } from './write-messages.js';
 
 export interface Placed {
@@ -403,7 +404,10 @@ class Placer {
     const listed = this.#listOthers(decision.parts, part);
     const { cells } = decision.group;
     const touched = cells.filter((cell) => cell.touchOf(part) !== undefined);
-    const name = (touched.find((cell) => cell.name !== '') ?? touched[0] ?? cells[0])?.hint ?? '';
+    // By a name that a reader finds among the group's variables.
+    const shown = new Set(cells.map((cell) => cell.name));
+    const known = touched.find((cell) => cell.name !== '') ?? touched.find((cell) => shown.has(cell.hint));
+    const name = (known ?? causeOf(decision.group)).hint;
     if (!decision.perFlow)
       return this.#own1(part, this.#reason(sharesState(name, listed === '' ? 'itself' : listed), place));
     this.#own.get(part)?.reasons.push(this.#reason(oneRequest(name, listed), place));

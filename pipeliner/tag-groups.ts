@@ -42,7 +42,7 @@ export function tagGroups(
 }
 
 /** The cell that names the tag: the first that changes, by its place in the source. */
-function causeOf(group: Group): Cell {
+export function causeOf(group: Group): Cell {
   const changing = group.cells.filter((cell) => cell.isChangedLater);
   const named = (changing.length > 0 ? changing : group.cells).filter((cell) => cell.name !== '');
   const from = named.length > 0 ? named : group.cells;

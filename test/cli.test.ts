@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, truncateSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
 import { type Command, parseArguments, parseTalk } from '../bin/arguments.js';
 import { BadInput } from '../diagnostics/bad-input.js';
-import { type CliOptions, type CliResult, runCli } from './support/run-cli.js';
+import { type CliOptions, type CliResult, cliPath, runCli } from './support/run-cli.js';
 import { link, type Tree, tempFolder } from './support/temp-folder.js';
 
 // --- arguments ----------------------------------------------------------------------------------------------------
@@ -40,7 +41,7 @@ test('what the words of a command line ask for', (t) => {
     ['compile -oout app.js', compile({ out: 'out' })],
     ['--debug compile app.js --no-color', compile({})],
     ['compile app.js --emit json --config c.js', compile({ emit: 'json', config: 'c.js' })],
-    ['compile app.js --emit json --emit svg', compile({ emit: 'svg' })],
+    ['compile app.js --emit svg --emit svg', compile({ emit: 'svg' })],
     ['compile app.js --cache', { kind: 'cache', entry: 'app.js', config: null }],
     ['compile -- -app.js', compile({ entry: '-app.js' })],
     ['explain app.js', explain({})],
@@ -79,6 +80,8 @@ test('what cannot be asked for, and what is said then', (t) => {
     ['compile a.js --out=', 'cli/bad-value', /--out: needs a value/],
     ['compile a.js --emit jsn', 'cli/bad-value', /no form "jsn"; did you mean "json"\?/],
     ['compile a.js --emit pdf', 'cli/bad-value', /use one of: flx, json, dot, svg, html/],
+    ['compile a.js --emit json --emit svg', 'cli/bad-value', /--emit: is given twice, as "json" and as "svg"/],
+    ['compile a.js -o a --out=b', 'cli/bad-value', /--out: is given twice/],
     ['explain a.js --json=yes', 'cli/bad-value', /--json: takes no value/],
   ];
   for (const [line, code, message] of cases) {
@@ -151,6 +154,20 @@ test('an entry that cannot be read', async (t) => {
   refused(t, await run(t, 'compile app.js', { 'app.js': link('app.js') }), 'cli/entry-unreadable');
 });
 
+test('a module that cannot be read, which start-up loads', async (t) => {
+  const cwd = tempFolder(t, { 'app.js': APP, 'large.js': '' });
+  // More than Node reads at once, and no room on the disk.
+  truncateSync(join(cwd, 'large.js'), 2 ** 31 + 1);
+  writeFileSync(join(cwd, 'needs.js'), "require('./large');\n");
+  const refusedOne = await runCli(words('compile needs.js'), { cwd });
+  refused(t, refusedOne, 'analyzer/module-unreadable');
+  t.true(refusedOne.stderr.includes('\n  needs.js:1:9\n'), refusedOne.stderr);
+  writeFileSync(join(cwd, 'tries.js'), "try { require('./large'); } catch {}\n");
+  const warned = await runCli(words('compile tries.js'), { cwd });
+  t.is(warned.code, 0, warned.stderr);
+  t.regex(warned.stderr, /^warning analyzer\/module-skipped/);
+});
+
 test('a syntax error is shown in its place, and nothing is written', async (t) => {
   const cwd = tempFolder(t, { 'app.js': "require('./lib');\n", 'lib.js': 'let a = 1;\nlet b = [;\n' });
   const result = await runCli(words('compile app.js -o out'), { cwd });
@@ -188,6 +205,14 @@ test('what takes more than the main thread gets a thread of its own', async (t) 
   const terms = ' + 1'.repeat(30_000);
   const deep = await program({ 'app.js': `${APP}module.exports = 1${terms};\n` });
   t.deepEqual(deep, await program({}));
+  // The parser goes as deep as these.
+  const nested = (open: string, close: string): string => `${APP}${open.repeat(5_000)}${close.repeat(5_000)}\n`;
+  t.deepEqual(await program({ 'app.js': nested('(function () {', '})();') }), deep);
+  t.deepEqual(await program({ 'app.js': nested('if (app) {', '}') }), deep);
+  const callbacks = await program({ 'app.js': nested("require('fs').readFile('a', () => {", '});').replace(APP, '') });
+  const ids = (callbacks as readonly { readonly id: string }[]).map(({ id }) => id);
+  t.is(new Set(ids).size, 5_001);
+  t.true(ids.every((id) => id.length < 200));
   const ends = { 'app.js': APP, 'fluxion.config.mjs': 'process.exit(0);' };
   refused(t, await run(t, 'compile app.js --emit json', ends), 'config/failed');
 });
@@ -228,6 +253,23 @@ test('notes are not printed, warnings are, and the command goes on', async (t) =
   t.regex(warned.stderr, /^warning analyzer\/module-not-found: "\.\/optional"/);
   t.notRegex(warned.stderr, /^note /m);
   t.not(warned.stdout, '');
+});
+
+test('a signal while a folder is written waits until it is there', async (t) => {
+  const modules = Array.from({ length: 60 }, (_, n) => [`lib/m${n}.js`, `exports.n = ${n};\n`] as const);
+  const loads = modules.map(([name]) => `require('./${name}');\n`).join('');
+  const cwd = tempFolder(t, { 'app.js': loads + APP, ...Object.fromEntries(modules), 'free/x.txt': '' });
+  const child = spawn(process.execPath, [cliPath, 'compile', 'app.js', '-o', 'free/out'], { cwd, stdio: 'ignore' });
+  const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
+  // A second one would not wait.
+  const watcher = watch(join(cwd, 'free'), () => {
+    watcher.close();
+    child.kill('SIGINT');
+  });
+  const signal = await ended;
+  t.is(signal, 'SIGINT');
+  t.deepEqual(readdirSync(join(cwd, 'free')).sort(), ['out', 'x.txt']);
+  t.is(readdirSync(join(cwd, 'free/out/modules/lib')).filter((name) => name.endsWith('.js')).length, 60);
 });
 
 test('-o writes a folder, says nothing, and can be repeated', async (t) => {

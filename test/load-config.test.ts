@@ -102,6 +102,23 @@ test('what it throws is shown with the line of the configuration', async (t) => 
   t.regex(missing.message, /nowhere\.js/);
 });
 
+test('what it exports may be a promise, and may run code when it is looked at', async (t) => {
+  const promised = await load(t, { 'fluxion.config.cjs': `module.exports = Promise.resolve({ models: [${MODEL}] });` });
+  t.is(promised.models.length, 1);
+  const rejected = await failure(t, { 'fluxion.config.cjs': "module.exports = Promise.reject(new Error('no'));" });
+  t.is(rejected.code, 'config/failed');
+  t.regex(rejected.message, /it throws Error: no$/);
+  const getter = await failure(t, {
+    'fluxion.config.cjs': "module.exports = { get models() { throw new Error('no'); } };",
+  });
+  t.is(getter.code, 'config/failed');
+});
+
+test('of what Node says of a missing module the first line', async (t) => {
+  const missing = await failure(t, { 'fluxion.config.cjs': "require('./nowhere');" });
+  t.regex(missing.message, /Cannot find module '\.\/nowhere'$/);
+});
+
 test('nothing exported, or no object', async (t) => {
   const nothing = await failure(t, { 'fluxion.config.mjs': 'export const models = [];' });
   t.is(nothing.code, 'config/invalid');

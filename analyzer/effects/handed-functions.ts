@@ -56,8 +56,9 @@ export class HandedFunctions {
     const call = this.#facts.d.get(op);
     const count = this.#facts.callCount.get(call);
     const found = new Set<FunctionId>();
-    const depth = count === 0 ? 0 : this.#depthOf(op);
-    for (let index = 0; index < count; index++) this.#addFrom(this.#facts.argument(call, index), depth, found);
+    const depth = count === 0 || this.#isData(op) ? null : this.#depthOf(op);
+    if (depth !== null)
+      for (let index = 0; index < count; index++) this.#addFrom(this.#facts.argument(call, index), depth, found);
     for (const point of this.#ruptures.byOp.get(op) ?? []) for (const { fn } of point.callbacks) found.delete(fn);
     for (const fn of this.#lent.keptBy.get(op) ?? nothing) found.delete(fn);
     this.#addRunBy(op, found);
@@ -92,6 +93,20 @@ export class HandedFunctions {
       if (call?.mutates?.some((target) => target !== 'this' && this.#isOutside(op, target)) === true) depth = mostDeep;
     }
     return depth;
+  }
+
+  /** Who prints or sends a function does not call it: `console.log(app.get('port'))`, of which it is not known what it gives. Emitters
+   *  pass it on to who may. */
+  #isData(op: OpId): boolean {
+    const callees = this.#origins.calleeTokens(op);
+    return (
+      callees.length > 0 &&
+      callees.every((id) => {
+        const shape = this.#shapeOf(id);
+        if (shape === null || shape.package === 'events') return false;
+        return this.#models.call(shape, this.#facts.kind.get(op) === Op.construct)?.data === true;
+      })
+    );
   }
 
   #isOutside(op: OpId, argument: number): boolean {

@@ -11,6 +11,7 @@ import { lowerClass, lowerFunction } from './functions.js';
 import { behindExit, behindTest } from './guards.js';
 import { lowerExportDeclaration, lowerImport } from './modules.js';
 import { bindPattern, patternName } from './patterns.js';
+import { isPlain } from './plain.js';
 
 export type Statement = es.Statement | es.ModuleDeclaration | es.Directive;
 
@@ -271,8 +272,7 @@ function noteConstant(context: LoweringContext, id: es.Identifier, init: es.Expr
     context.requireVariables.add(variable);
   const text = constantString(context, init);
   if (text !== null) context.constants.set(variable, text);
-  const isPlain = text !== null || (init.type === 'Literal' && typeof init.value !== 'object');
-  if (isPlain && variable !== 0) context.facts.plain.add(variable);
+  if (variable !== 0 && (text !== null || isPlain(context, init))) context.facts.plain.add(variable);
 }
 
 function calleeEnds(callee: es.Node, name: string): boolean {

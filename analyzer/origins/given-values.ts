@@ -250,7 +250,8 @@ export class GivenValues {
         const kept = this.#isCollection(call) ? this.#itemsFor(call, arg, view) : arg;
         const holder = view.isNew ? view.to : view.receiver;
         this.#takenApart.noteKept(kept, { value: holder, isNew: view.isNew });
-        this.#flow.use(holder, { kind: 'keep', from: kept, isKey: index < 0 && this.#isKey(arg, name, view) });
+        const isKey = index < 0 && this.#isKey(arg, name, view);
+        this.#flow.use(holder, { kind: 'keep', from: kept, isKey, isHandler: takesHandlers(call) });
         if (!view.isNew && this.#makes(call)) this.#flow.use(view.to, { kind: 'keep', from: kept });
         if (copiesProperties(call) && assigning.test(name)) continue;
         for (const target of call.mutates ?? []) {
@@ -428,6 +429,10 @@ export class GivenValues {
 }
 
 /** Not if it may be one of none. */
+function takesHandlers({ ruptures }: Call): boolean {
+  return ruptures?.some(({ request }) => request === true) === true;
+}
+
 function hasArgument({ args, spread }: CallView, index: number | undefined): boolean {
   return index !== undefined && index < args.length && (spread < 0 || index < spread);
 }

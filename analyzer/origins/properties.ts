@@ -546,11 +546,10 @@ export class Properties {
   }
 
   /** `Object.assign` and `Promise.all` belong to everybody: what such a call keeps is not kept by `Object`. */
-  keep(id: TokenId, from: ValueId, isKey = false): void {
+  keep(id: TokenId, from: ValueId, as: { readonly isKey?: boolean; readonly isHandler?: boolean } = {}): void {
     if (this.#isSharedNamespace(id)) return;
     const onRequest = this.#keptIn(id);
-    if (onRequest === null)
-      this.store(id, isKey && isMap(this.#tokens.get(id)) ? this.#flow.keys : this.#placeFor(id), from);
+    if (onRequest === null) this.store(id, this.#placeOf(id, as), from);
     else this.#flow.edge(from, onRequest);
   }
 
@@ -562,6 +561,11 @@ export class Properties {
     const request = this.#models.type('http.IncomingMessage');
     if (request === null) return null;
     return this.#flow.property(this.#tokens.external(request, everyRequest), this.#facts.atom(contextName(token.site)));
+  }
+
+  #placeOf(id: TokenId, as: { readonly isKey?: boolean; readonly isHandler?: boolean }): AtomId {
+    if (as.isKey === true && isMap(this.#tokens.get(id))) return this.#flow.keys;
+    return as.isHandler === true && this.#tokens.get(id).kind === 'external' ? this.#flow.handlers : this.#placeFor(id);
   }
 
   /** Where an object keeps what it is given: a list under no name; anything else out of reach of its names. */

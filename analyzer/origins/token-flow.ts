@@ -42,6 +42,8 @@ export class TokenFlow {
   readonly kept: AtomId;
   /** Keys of a Map, which are told apart from what is under them. */
   readonly keys: AtomId;
+  /** What an app or a router calls for requests: it does not come out again, as settings do. */
+  readonly handlers: AtomId;
   readonly #budget: Budget;
   readonly #edges = new IntSets();
   /** One bit for each value: it is unknown, and holds so much that nothing is added any more. */
@@ -71,6 +73,7 @@ export class TokenFlow {
     this.resolved = facts.atom('[[resolved]]');
     this.kept = facts.atom('[[kept]]');
     this.keys = facts.atom('[[keys]]');
+    this.handlers = facts.atom('[[handlers]]');
   }
 
   /** Before anything flows: what uses and ops do. */

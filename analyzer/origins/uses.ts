@@ -46,7 +46,7 @@ export type Use =
   | { readonly kind: 'await'; readonly to: ValueId; readonly op?: OpId }
   | { readonly kind: 'copyProperties'; readonly to: ValueId }
   | { readonly kind: 'bind'; readonly view: CallView; readonly promisified: boolean; readonly stateful: boolean }
-  | { readonly kind: 'keep'; readonly from: ValueId; readonly isKey?: boolean }
+  | { readonly kind: 'keep'; readonly from: ValueId; readonly isKey?: boolean; readonly isHandler?: boolean }
   | { readonly kind: 'receive'; readonly receiver: ValueId; readonly isLent?: boolean }
   /** Code from outside has the object, and calls what is in it by it: `stream.write(line)`. */
   | { readonly kind: 'lend'; readonly depth: number; readonly receiver?: ValueId }

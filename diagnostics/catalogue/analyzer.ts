@@ -43,6 +43,16 @@ export const moduleSkipped = defineDiagnostic(
   }),
 );
 
+export const moduleUnreadable = defineDiagnostic(
+  'analyzer/module-unreadable',
+  'error',
+  (span: Span, specifier: string, reason: string) => ({
+    message: `"${specifier}" cannot be read, and the program does not start without it: ${reason}`,
+    lift: 'make it a file that you may read',
+    span,
+  }),
+);
+
 export const dynamicRequire = defineDiagnostic('analyzer/require-unresolved', 'note', (span: Span) => ({
   message: 'which module is loaded here is only known when the program runs; what it gives is taken as unknown',
   lift: 'load a constant path, as in require("./name"), or let the linker find it in the running program',

@@ -36,26 +36,28 @@ export function groupSentences(groups: readonly Group[], of: FluxionId): readonl
   const named: string[] = [];
   const unnamed: Group[] = [];
   for (const group of groups) {
-    const first = chooseVariable(group.variables, of);
+    const first = chooseVariable(group, of);
     if (first === undefined) unnamed.push(group);
-    else named.push(groupSentence(group, first));
+    else named.push(groupSentence(group, first, of));
   }
   return unnamed.length === 0 ? named : [...named, unnamedSentence(unnamed, of)];
 }
 
-/** A write and a read of the variable, and what else there is. */
-function groupSentence(group: Group, first: StateVariable): string {
-  const others = new Set(group.variables.map(({ name }) => name));
+/** A write and a read of the variable, and what else of the group the fluxion uses. */
+function groupSentence(group: Group, first: StateVariable, of: FluxionId): string {
+  const others = new Set(group.variables.filter(({ fluxions }) => fluxions.includes(of)).map(({ name }) => name));
   others.delete(first.name);
   const more = others.size === 0 ? '' : `; also ${listText([...others].map((name) => `"${name}"`))}`;
   const kept = group.tag === null ? ', and kept from one message to the next' : '';
   return `${variableSentence(first)}${kept}${more}`;
 }
 
-/** One that the fluxion uses and somebody changes. */
-function chooseVariable(variables: readonly StateVariable[], of: FluxionId): StateVariable | undefined {
-  const used = variables.filter(({ fluxions }) => fluxions.includes(of));
-  return used.find(({ writes }) => writes.length > 0) ?? used[0] ?? variables[0];
+/** One that the fluxion uses and somebody changes; else the one that somebody changes, as the fluxion comes to it by what it uses. */
+function chooseVariable({ tag, variables }: Group, of: FluxionId): StateVariable | undefined {
+  const changed = variables.filter(({ writes }) => writes.length > 0);
+  const used = (variable: StateVariable): boolean => variable.fluxions.includes(of);
+  const named = ({ name }: StateVariable): boolean => tag === `grp_${name}`;
+  return changed.find(used) ?? changed.find(named) ?? variables.find(used) ?? variables[0];
 }
 
 function unnamedSentence(groups: readonly Group[], of: FluxionId): string {

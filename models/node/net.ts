@@ -17,6 +17,8 @@ import type { Call, PackageModel } from '../types.js';
 
 const does = ['network'] as const;
 const connect: Call = { ruptures: [post('last', [])], returns: 'net.Socket', does };
+/** The callback listens to the server's own event. */
+const onServer: Call = { does, mutates: ['this'], returns: 'this' };
 const serve: Call = { ruptures: [start('last', ['net.Socket'])], returns: 'net.Server', keeps: [-1] };
 
 export const net = {
@@ -36,8 +38,8 @@ export const net = {
   types: {
     Server: emitter(
       {
-        ...callbackLast('listen', { does, mutates: ['this'], returns: 'this' }, []),
-        ...callbackLast('close', { does, mutates: ['this'], returns: 'this' }, ['fresh']),
+        listen: { call: { ...onServer, ruptures: [post('last', [], { thisIsReceiver: true })] } },
+        close: { call: { ...onServer, ruptures: [post('last', ['fresh'], { thisIsReceiver: true })] } },
         ...callbackLast('getConnections', { stateful: true }, ['fresh', 'fresh']),
         ...pure('address'),
         ...chained('ref unref'),

@@ -82,7 +82,12 @@ const APPLICATION: TypeModel = {
     route: { call: { returns: 'express.Route', mutates: ['this'] } },
     ...callbackLast('render', { does: ['files'], runs: 'render' }, ['fresh', 'fresh']),
     listen: {
-      call: { ruptures: [post('last', ['fresh'])], returns: 'http.Server', mutates: ['this'], does: ['network'] },
+      call: {
+        ruptures: [post('last', ['fresh'], { thisIsResult: true })],
+        returns: 'http.Server',
+        mutates: ['this'],
+        does: ['network'],
+      },
     },
     configure: {
       call: { ruptures: [{ kind: 'sync', callback: 'last', params: [] }], returns: 'this', mutates: ['this'] },
