@@ -5,15 +5,27 @@
  */
 import type * as es from 'estree';
 import { parse as parseText, tryParse } from '../syntax/parser.js';
-import { restoreAsync } from './restore-async.js';
-import { restoreHelpers } from './restore-helpers.js';
+import { type InPieces, parseInPieces } from '../syntax/piece-parser.js';
+import { restoreAsync, usesAsyncHelpers } from './restore-async.js';
+import { restoreHelpers, usesHelpers } from './restore-helpers.js';
 
 export type SourceKind = 'commonjs' | 'module';
 
 export interface Parsed {
   readonly tree: es.Program;
   readonly kind: SourceKind;
+  /** Of a large module, whose tree is there in pieces; null where all of it is. */
+  readonly inPieces: InPieces | null;
 }
+
+/** In characters: which modules are parsed in pieces, and how long a piece is at least. */
+export interface PieceSizes {
+  readonly module: number;
+  readonly piece: number;
+}
+
+/** A tree of a smaller module is gone before it counts. */
+const pieceSizes: PieceSizes = { module: 500_000, piece: 120 };
 
 export class ParseFailure extends Error {
   constructor(
@@ -26,8 +38,10 @@ export class ParseFailure extends Error {
   }
 }
 
-export function parse(text: string, kind: SourceKind | 'detect'): Parsed {
+export function parse(text: string, kind: SourceKind | 'detect', sizes = pieceSizes): Parsed {
   try {
+    const inPieces = text.length < sizes.module ? null : tryInPieces(text, kind, sizes.piece);
+    if (inPieces !== null) return inPieces;
     if (kind !== 'detect') return restored(parseText(text, kind), text, kind);
     const tree = tryParse(text, 'commonjs');
     if (tree !== null) return restored(tree, text, 'commonjs');
@@ -39,6 +53,21 @@ export function parse(text: string, kind: SourceKind | 'detect'): Parsed {
   }
 }
 
+/** Null where something is wrong with it, or what compilers made of it has to be undone first. */
+function tryInPieces(text: string, kind: SourceKind | 'detect', least: number): Parsed | null {
+  if (usesHelpers(text) || usesAsyncHelpers(text)) return null;
+  const tried: readonly SourceKind[] = kind === 'detect' ? ['commonjs', 'module'] : [kind];
+  for (const each of tried) {
+    try {
+      const inPieces = parseInPieces(text, each, least);
+      return { tree: inPieces.tree, kind: each, inPieces };
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return null;
+}
+
 /** Only decides which of two errors is the useful one. */
 function looksLikeModule(text: string): boolean {
   return /(^|[\s;}])(import|export)\b|\bimport\.meta\b|\bawait\b/.test(text);
@@ -47,7 +76,7 @@ function looksLikeModule(text: string): boolean {
 function restored(tree: es.Program, text: string, kind: SourceKind): Parsed {
   restoreHelpers(tree, text);
   restoreAsync(tree, text);
-  return { tree, kind };
+  return { tree, kind, inPieces: null };
 }
 
 function toFailure(error: unknown): ParseFailure {

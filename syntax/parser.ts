@@ -11,6 +11,7 @@
  */
 import { createRequire } from 'node:module';
 import type * as es from 'estree';
+import { Acorn, type AcornOptions } from './acorn.js';
 
 const load = createRequire(import.meta.url);
 const espree = (): typeof import('espree') => load('espree');
@@ -21,18 +22,6 @@ export const analyze: typeof import('escope').analyze = (tree, options) => {
   return escope.analyze(tree, options);
 };
 
-/** What of acorn's parser counts here. */
-interface AcornParser {
-  parse(): es.Program;
-  finishNode(node: es.Node, type: string): es.Node;
-  parseTemplateElement(options: unknown): es.TemplateElement & Offsets;
-}
-type AcornOptions = { readonly [name: string]: unknown };
-type AcornParserClass = new (options: AcornOptions, text: string) => AcornParser;
-
-/** The one that espree extends. */
-const { Parser: Acorn } = createRequire(load.resolve('espree'))('acorn') as { readonly Parser: AcornParserClass };
-
 /** `script` is what `eval` takes; CommonJS may also return at its top. */
 export type SourceType = 'commonjs' | 'module' | 'script';
 
@@ -42,12 +31,16 @@ export interface Offsets {
   readonly end: number;
 }
 
+export function optionsFor(sourceType: SourceType): AcornOptions {
+  return { ecmaVersion: 'latest', sourceType, allowReturnOutsideFunction: sourceType === 'commonjs' };
+}
+
 class TreeParser extends Acorn {
   readonly #sourceType: SourceType;
   readonly #templateElements: { start: number; end: number; tail: boolean }[] = [];
 
   constructor(text: string, sourceType: SourceType) {
-    super({ ecmaVersion: 'latest', sourceType, allowReturnOutsideFunction: sourceType === 'commonjs' }, text);
+    super(optionsFor(sourceType), text);
     this.#sourceType = sourceType;
   }
 
@@ -99,7 +92,7 @@ export function tryParse(text: string, sourceType: SourceType): es.Program | nul
   }
 }
 
-function shortenList(node: es.Node): void {
+export function shortenList(node: es.Node): void {
   switch (node.type) {
     case 'CallExpression':
     case 'NewExpression':
