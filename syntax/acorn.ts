@@ -36,6 +36,8 @@ export interface AcornParser {
   parseFunctionBody(node: FunctionNode, isArrow: boolean, isMethod: boolean, forInit: unknown): void;
   parseExprAtom(errors?: object, forInit?: unknown, forNew?: boolean): es.Expression;
   parseObj(isPattern: boolean, errors?: object): es.ObjectExpression | es.ObjectPattern;
+  /** Of all but regular expressions, which add to it. */
+  parseLiteral(value: es.Literal['value']): es.Literal;
   parseTemplateElement(options: unknown): es.TemplateElement & { start: number; end: number };
 }
 

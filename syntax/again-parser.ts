@@ -16,8 +16,17 @@ import {
   tokContexts,
   tokTypes,
 } from './acorn.js';
+import { bareNumber } from './bare-number.js';
 import { optionsFor, type SourceType } from './parser.js';
-import { BodyPiece, type LiteralPiece, literalPiece, PieceFlag, type PieceMaker, type Pieces } from './pieces.js';
+import {
+  BodyPiece,
+  type LiteralPiece,
+  literalPiece,
+  PieceFlag,
+  type PieceMaker,
+  type Pieces,
+  type StatementPiece,
+} from './pieces.js';
 
 export class AgainParser extends Acorn {
   readonly #text: string;
@@ -38,6 +47,11 @@ export class AgainParser extends Acorn {
     const node: FunctionNode = { params: [], body: null, expression: false };
     this.parseFunctionBody(node, false, false, false);
     return node.body as es.BlockStatement;
+  }
+
+  parseWhole({ piece }: StatementPiece): es.Statement {
+    this.#goTo(piece);
+    return this.parseStatement(null);
   }
 
   parseMembers({ piece }: LiteralPiece): es.Node[] {
@@ -67,6 +81,10 @@ export class AgainParser extends Acorn {
     this.enterScope(SCOPE_FUNCTION | SCOPE_SUPER | (isAsync ? SCOPE_ASYNC : 0) | (isGenerator ? SCOPE_GENERATOR : 0));
     this.strict = (flags & PieceFlag.strict) !== 0;
     this.nextToken();
+  }
+
+  override parseLiteral(value: es.Literal['value']): es.Literal {
+    return bareNumber(this, value) ?? super.parseLiteral(value);
   }
 
   #pieceHere(): number | undefined {

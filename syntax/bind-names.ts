@@ -13,11 +13,22 @@
 import type * as es from 'estree';
 import { BoundVariable, type Definition, type NameScope, nowhere, Scope } from './name-scopes.js';
 import type { Offsets, SourceType } from './parser.js';
-import { BodyPiece, type FreeName, LiteralPiece, type Piece, PieceFlag, type Pieces } from './pieces.js';
+import {
+  BodyPiece,
+  type Declared,
+  type FreeName,
+  LiteralPiece,
+  type Piece,
+  PieceFlag,
+  type Pieces,
+  StatementPiece,
+} from './pieces.js';
 
 export interface Names {
   /** Somebody is about to look into this function; of a large module, its tree is made now. */
   enter(node: es.Function): void;
+  /** The statement itself, where this stands for it. */
+  statementOf(node: es.Node): es.Node;
   /** Scopes of a function that has been entered (or of the module, by its tree), from the outside. */
   scopesOf(node: es.Node): readonly NameScope[];
   /** Nobody asks for these scopes any more. */
@@ -30,6 +41,7 @@ export function bindNames(tree: es.Program, kind: SourceType, numberAt: Int32Arr
   binder.bindProgram(tree, kind);
   return {
     enter: () => {},
+    statementOf: (node) => node,
     scopesOf: (node) => binder.scopes.get(node) ?? noScopes,
     forget: (node) => void binder.scopes.delete(node),
   };
@@ -59,6 +71,8 @@ class PieceUse implements es.Identifier {
 export interface Summary {
   readonly flags: number;
   readonly names: readonly FreeName[];
+  /** Of a statement. */
+  readonly declares: readonly Declared[];
 }
 
 /** Stands for what is around a piece that is looked at by itself. */
@@ -76,6 +90,8 @@ export class Binder {
   readonly #crossed: number[] = [];
   #scope!: Scope;
   #scopeCount = 0;
+  /** By what is looked at by itself, around it. */
+  #declared: Declared[] = [];
 
   /** `pieces`: those that nodes of a large module stand for. */
   constructor(numberAt: Int32Array | null, pieces: Pieces | null) {
@@ -93,7 +109,7 @@ export class Binder {
 
   // ------------------------------------------------------------------------------------------------- pieces
 
-  /** Of a function or an expression, by itself; null where it cannot be a piece, as the function around it has part in it. */
+  /** Of a function, an expression or a statement, by itself; null where it cannot be a piece, as the function around it has part in it. */
   summarise(node: es.Node): Summary | null {
     this.#startAnew();
     this.scopes.clear();
@@ -103,7 +119,11 @@ export class Binder {
     this.#openBlock();
     const block = this.#scope;
     this.#visitApart(node);
-    if (this.scopes.has(outside)) return null;
+    // Blocks and classes have names of their own, which belong to the function around.
+    if (this.scopes.get(outside)?.some((scope) => scope !== around && scope !== block)) return null;
+    const declares = this.#declared;
+    this.#declared = [];
+    if (declares.length > 0 && !isStatement(node)) return null;
     const crossedBy = new Map<string, boolean>();
     for (let index = 0; index < this.#waiting.length; index++) {
       const { name } = this.#waiting[index] as es.Identifier;
@@ -111,7 +131,7 @@ export class Binder {
       if (this.#crossed[index] === 1 || !crossedBy.has(name)) crossedBy.set(name, this.#crossed[index] === 1);
     }
     const flags = (around.dynamic ? PieceFlag.evaluates : 0) | (block.dynamic ? PieceFlag.evaluatesWithin : 0);
-    return { flags, names: [...crossedBy].map(([name, isCrossed]) => ({ name, isCrossed })) };
+    return { flags, names: [...crossedBy].map(([name, isCrossed]) => ({ name, isCrossed })), declares };
   }
 
   /** What is new of a piece. All that is around it has been bound, and knows what the piece uses of it. */
@@ -127,6 +147,7 @@ export class Binder {
   }
 
   #startAnew(): void {
+    this.#declared = [];
     this.#waiting.length = this.#crossed.length = 0;
   }
 
@@ -165,6 +186,7 @@ export class Binder {
 
   #close(): void {
     const scope = this.#scope;
+    scope.isComplete = true;
     if (scope.byName !== null) {
       this.#resolve(scope, scope.byName);
       if (this.#pieces === null) scope.byName = null;
@@ -231,12 +253,19 @@ export class Binder {
   }
 
   #declare(scope: Scope, node: es.Identifier, definition: Definition, constant = false): void {
+    if (scope.isComplete) return this.#declareAgain(scope, node);
+    if (scope.owner === outside) this.#declared.push({ id: node, definition, constant });
     let variable = this.#variable(scope, node.name, definition, constant);
     // A declaration of that name takes the place of what would be there by itself.
     if (variable.definition === 'arguments') variable = this.#redefine(scope, variable, definition, constant);
     // Nearly all have one, and a list that grows takes room for many.
     variable.declared = variable.declared === nowhere ? [startOf(node)] : [...variable.declared, startOf(node)];
     if (scope.ofClass === null) this.#setNumber(node, variable);
+  }
+
+  #declareAgain(scope: Scope, node: es.Identifier): void {
+    const variable = scope.byName?.get(node.name);
+    if (variable !== undefined && scope.ofClass === null) this.#setNumber(node, variable);
   }
 
   #redefine(scope: Scope, known: BoundVariable, definition: Definition, constant: boolean): BoundVariable {
@@ -278,11 +307,13 @@ export class Binder {
       case 'MetaProperty':
       case 'PrivateIdentifier':
       case 'TemplateElement':
-      case 'EmptyStatement':
       case 'DebuggerStatement':
       case 'BreakStatement':
       case 'ContinueStatement':
       case 'ExportAllDeclaration':
+        return;
+      case 'EmptyStatement':
+        if (node instanceof StatementPiece) this.#visitStatementPiece(node);
         return;
       case 'MemberExpression':
         this.#visit(node.object);
@@ -417,6 +448,11 @@ export class Binder {
   /** The code that it runs may declare more in any scope around. */
   #noteEval(from: Scope): void {
     for (let scope: Scope | null = from; scope !== null; scope = scope.upper) scope.dynamic = true;
+  }
+
+  #visitStatementPiece(node: StatementPiece): void {
+    for (const { id, definition, constant } of node.declares) this.#declare(this.#scope, id, definition, constant);
+    this.#visitPiece(node.start, node);
   }
 
   #visitLiteralPiece(node: LiteralPiece): void {
@@ -556,6 +592,10 @@ export class Binder {
         others.push(node);
     }
   }
+}
+
+function isStatement({ type }: es.Node): boolean {
+  return type.endsWith('Statement') || type === 'VariableDeclaration';
 }
 
 /** In scopes that are complete. */

@@ -5,9 +5,18 @@
  */
 import type * as es from 'estree';
 import { Acorn, tokTypes } from './acorn.js';
+import { bareNumber } from './bare-number.js';
 import { Binder } from './bind-names.js';
 import { type Offsets, optionsFor, type SourceType, shortenList } from './parser.js';
-import { BodyPiece, literalPiece, PieceFlag, type PieceMaker, type Pieces } from './pieces.js';
+import {
+  BodyPiece,
+  type Declared,
+  literalPiece,
+  PieceFlag,
+  type PieceMaker,
+  type Pieces,
+  StatementPiece,
+} from './pieces.js';
 
 export class FirstParser extends Acorn {
   readonly #pieces: Pieces;
@@ -43,6 +52,23 @@ export class FirstParser extends Acorn {
     }
   }
 
+  override parseLiteral(value: es.Literal['value']): es.Literal {
+    return bareNumber(this, value) ?? super.parseLiteral(value);
+  }
+
+  override parseStatement(context: string | null, topLevel?: boolean, exports?: object): es.Statement {
+    const statement = super.parseStatement(context, topLevel, exports);
+    return topLevel === true && isPlain(statement) ? this.#letGoOfStatement(statement) : statement;
+  }
+
+  #letGoOfStatement(statement: es.Statement): es.Statement {
+    const { start, end } = statement as unknown as Offsets;
+    if (!this.#isLong(start, end)) return statement;
+    const declares: Declared[] = [];
+    const piece = this.#add(statement, start, end, this.canAwait ? PieceFlag.async : 0, declares);
+    return piece === -1 ? statement : (new StatementPiece(start, end, piece, declares) as es.Statement);
+  }
+
   #letGoOfBody(node: es.Function): void {
     const { body } = node;
     if (body.type !== 'BlockStatement' || givesName(body)) return;
@@ -63,11 +89,13 @@ export class FirstParser extends Acorn {
   }
 
   /** -1 where it cannot be one. */
-  #add(node: es.Node, start: number, end: number, flags: number): number {
+  #add(node: es.Node, start: number, end: number, flags: number, declares?: Declared[]): number {
     const summary = this.#binder.summarise(node);
     if (summary === null) return -1;
     this.#joinFrom(start, end - start);
-    return this.#pieces.add(start, end, flags | summary.flags | (this.strict ? PieceFlag.strict : 0), summary.names);
+    declares?.push(...summary.declares);
+    const all = flags | summary.flags | (this.strict ? PieceFlag.strict : 0);
+    return this.#pieces.add(start, end, all, summary.names, declares === undefined);
   }
 
   /** Without the pieces in it. */
@@ -91,6 +119,12 @@ export class FirstParser extends Acorn {
     }
     return all;
   }
+}
+
+/** Others declare what is known before the first statement runs, or say how the module is to be read. */
+function isPlain(node: es.Statement): boolean {
+  if (node.type === 'ExpressionStatement') return node.expression.type !== 'Literal';
+  return node.type === 'VariableDeclaration' || node.type.endsWith('Statement');
 }
 
 /** `function () { return x; }` is looked at from outside, and no larger than a piece would be. */

@@ -55,6 +55,8 @@ export class Scope implements NameScope {
   /** Kept where more of it is bound later. */
   byName: Map<string, BoundVariable> | null = null;
   dynamic = false;
+  /** All of it has been seen. */
+  isComplete = false;
 
   constructor(
     upper: Scope | null,

@@ -9,7 +9,7 @@ import { AgainParser } from './again-parser.js';
 import { Binder, type Names, noScopes } from './bind-names.js';
 import { FirstParser } from './first-parser.js';
 import type { SourceType } from './parser.js';
-import { BodyPiece, type LiteralPiece, type PieceMaker, Pieces } from './pieces.js';
+import { BodyPiece, type LiteralPiece, type PieceMaker, Pieces, StatementPiece } from './pieces.js';
 
 export interface InPieces {
   readonly tree: es.Program;
@@ -33,6 +33,7 @@ export function parseInPieces(text: string, sourceType: SourceType, least: numbe
       maker.binder = binder;
       return {
         enter: (node) => maker.enter(node),
+        statementOf: (node) => (node instanceof StatementPiece ? maker.statementOf(node) : node),
         scopesOf: (node) => binder.scopes.get(node) ?? noScopes,
         forget: (node) => void binder.scopes.delete(node),
       };
@@ -63,6 +64,12 @@ class Maker implements PieceMaker {
     if (!(body instanceof BodyPiece)) return;
     node.body = this.#parse((parser) => parser.parseBody(body));
     if (body.scope !== null) this.binder?.bindWithin(body.scope, [node]);
+  }
+
+  statementOf(piece: StatementPiece): es.Statement {
+    const statement = this.#parse((parser) => parser.parseWhole(piece));
+    if (piece.scope !== null) this.binder?.bindWithin(piece.scope, [statement]);
+    return statement;
   }
 
   membersOf(literal: LiteralPiece): es.Node[] {

@@ -1,11 +1,12 @@
 /**
- * The pieces of a large module, whose trees are there only while somebody is at them: bodies of functions, and literals of objects and lists.
+ * The pieces of a large module, whose trees are there only while somebody is at them: bodies of functions, literals of objects and lists, and
+ * statements at its top.
  * A whole tree takes over 25 times its text. What is kept of a piece is where it is, and which names it uses that are declared around it.
  *
  * Pieces lie in pieces: the tree of one has others in it as nodes that are no more than a number.
  */
 import type * as es from 'estree';
-import type { Scope } from './name-scopes.js';
+import type { Definition, Scope } from './name-scopes.js';
 
 /** What stood around it, as numbers in one. */
 export const PieceFlag = {
@@ -35,13 +36,14 @@ export class Pieces {
   readonly #numbers = new Map<string, number>();
   readonly #byStart = new Map<number, number>();
 
-  add(start: number, end: number, flags: number, names: readonly FreeName[]): number {
+  /** `isWithin`: it lies in other pieces, or may. */
+  add(start: number, end: number, flags: number, names: readonly FreeName[], isWithin: boolean): number {
     const piece = this.#starts.push(start);
     this.#ends.push(end);
     this.#flags.push(flags);
     this.#firstName.push(this.#names.length);
     for (const { name, isCrossed } of names) this.#names.push((this.#numberOf(name) << 1) | (isCrossed ? 1 : 0));
-    this.#byStart.set(start, piece);
+    if (isWithin) this.#byStart.set(start, piece);
     return piece;
   }
 
@@ -99,6 +101,13 @@ class Ints {
   }
 }
 
+/** What a statement declares in the scope that it stands in. */
+export interface Declared {
+  readonly id: es.Identifier;
+  readonly definition: Definition;
+  readonly constant: boolean;
+}
+
 /** Makes what is in a literal. */
 export interface PieceMaker {
   membersOf(literal: LiteralPiece): es.Node[];
@@ -124,6 +133,17 @@ export class BodyPiece extends Piece {
 
   get body(): es.Statement[] {
     throw new Error('the body of a function was asked for which nobody has entered');
+  }
+}
+
+/** A statement at the top of a module. Who does not know of pieces finds nothing in it. */
+export class StatementPiece extends Piece {
+  readonly type = 'EmptyStatement';
+  readonly declares: readonly Declared[];
+
+  constructor(start: number, end: number, piece: number, declares: readonly Declared[]) {
+    super(start, end, piece);
+    this.declares = declares;
   }
 }
 

@@ -156,6 +156,11 @@ export class LoweringContext {
     this.#names.enter(node);
   }
 
+  /** The one that is meant, where this only stands for it. */
+  statementOf<Statement extends es.Node>(node: Statement): Statement {
+    return this.#names.statementOf(node) as Statement;
+  }
+
   /** Gives values to the variables of all scopes that belong to `node`. */
   declareVariables(node: es.Node, owner: FunctionFact): void {
     for (const scope of this.#names.scopesOf(node))
