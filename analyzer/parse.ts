@@ -25,7 +25,7 @@ export interface PieceSizes {
 }
 
 /** A tree of a smaller module is gone before it counts. */
-const pieceSizes: PieceSizes = { module: 500_000, piece: 50 };
+const pieceSizes: PieceSizes = { module: 500_000, piece: 80 };
 
 export class ParseFailure extends Error {
   constructor(

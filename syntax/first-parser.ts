@@ -7,7 +7,7 @@ import type * as es from 'estree';
 import { Acorn, tokTypes } from './acorn.js';
 import { bareNumber } from './bare-number.js';
 import { Binder } from './bind-names.js';
-import { type Offsets, optionsFor, type SourceType, shortenList } from './parser.js';
+import { type Offsets, optionsFor, type SourceType } from './parser.js';
 import {
   BodyPiece,
   type Declared,
@@ -37,7 +37,6 @@ export class FirstParser extends Acorn {
 
   override finishNode(node: es.Node, type: string): es.Node {
     const done = super.finishNode(node, type);
-    shortenList(done);
     switch (done.type) {
       case 'FunctionDeclaration':
       case 'FunctionExpression':

@@ -92,7 +92,7 @@ export function tryParse(text: string, sourceType: SourceType): es.Program | nul
   }
 }
 
-export function shortenList(node: es.Node): void {
+function shortenList(node: es.Node): void {
   switch (node.type) {
     case 'CallExpression':
     case 'NewExpression':
