@@ -35,7 +35,13 @@ function compare(entry: string, piece: number): readonly string[] {
   const differing = names.filter((name) => !isDeepStrictEqual(facts[0]?.[name], facts[1]?.[name]));
   for (const name of ['externals', 'unloaded', 'aliases', 'asked', 'folders'] as const)
     if (!isDeepStrictEqual(one.graph[name], other.graph[name])) differing.push(name);
+  if (shown(one.graph) !== shown(other.graph)) differing.push('modules');
   return one.said === other.said ? differing : [...differing, 'diagnostics'];
+}
+
+/** All but the functions by which their texts are read again. */
+function shown({ facts }: ModuleGraph): string {
+  return JSON.stringify(facts.modules.map((each) => ({ ...each, lineStarts: null })));
 }
 
 function compareText(text: string, name = 'app.js'): readonly string[] {
