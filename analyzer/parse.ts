@@ -56,16 +56,19 @@ export function parse(text: string, kind: SourceKind | 'detect', sizes = pieceSi
 /** Null where something is wrong with it, or what compilers made of it has to be undone first. */
 function tryInPieces(text: string, kind: SourceKind | 'detect', least: number): Parsed | null {
   if (usesHelpers(text) || usesAsyncHelpers(text)) return null;
-  const tried: readonly SourceKind[] = kind === 'detect' ? ['commonjs', 'module'] : [kind];
-  for (const each of tried) {
-    try {
-      const inPieces = parseInPieces(text, each, least);
-      return { tree: inPieces.tree, kind: each, inPieces };
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-    }
+  if (kind !== 'detect') return tryKind(text, kind, least);
+  return tryKind(text, 'commonjs', least) ?? (looksLikeModule(text) ? tryKind(text, 'module', least) : null);
+}
+
+function tryKind(text: string, kind: SourceKind, least: number): Parsed | null {
+  try {
+    const inPieces = parseInPieces(text, kind, least);
+    return { tree: inPieces.tree, kind, inPieces };
+  } catch (error) {
+    // Where the stack ends for pieces, it does for the whole.
+    if (error instanceof SyntaxError && !isOutOfStack(error)) return null;
+    throw error;
   }
-  return null;
 }
 
 /** Only decides which of two errors is the useful one. */
@@ -79,10 +82,12 @@ function restored(tree: es.Program, text: string, kind: SourceKind): Parsed {
   return { tree, kind, inPieces: null };
 }
 
+function isOutOfStack(error: unknown): boolean {
+  return error instanceof RangeError || (error instanceof Error && /stack space|call stack/i.test(error.message));
+}
+
 function toFailure(error: unknown): ParseFailure {
-  const isOutOfStack =
-    error instanceof RangeError || (error instanceof Error && /stack space|call stack/i.test(error.message));
-  if (isOutOfStack) return new ParseFailure('this code is nested too deeply to be analysed', 0, true);
+  if (isOutOfStack(error)) return new ParseFailure('this code is nested too deeply to be analysed', 0, true);
   if (error instanceof SyntaxError && 'index' in error && typeof error.index === 'number') {
     return new ParseFailure(error.message, error.index, false);
   }
