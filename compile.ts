@@ -11,6 +11,7 @@ import { type LoadOptions, loadModules, type ModuleGraph } from './analyzer/load
 import { Models } from './analyzer/models.js';
 import { SourceChanged } from './analyzer/module-texts.js';
 import type { LiveInput } from './analyzer/origins/live-copies.js';
+import type { PieceSizes } from './analyzer/parse.js';
 import { resolveEntry } from './analyzer/resolve-entry.js';
 import type { Precision } from './analyzer/trace-origins.js';
 import { invariant } from './diagnostics/invariant.js';
@@ -38,6 +39,8 @@ export interface CompileOptions {
   readonly needsProof?: boolean;
   /** This is the main thread, and there could be another: throws `NeedsThread` where it takes that. */
   readonly onMain?: boolean;
+  /** Which modules are parsed in pieces; other than usual. */
+  readonly pieces?: PieceSizes;
   readonly engine?: Engine | undefined;
 }
 
@@ -97,7 +100,7 @@ interface CompiledFor extends Compilation<ShownProgram> {
 }
 
 async function compileFor(options: CompileOptions, withLink: boolean, keepsTexts: boolean): Promise<CompiledFor> {
-  const { cwd, given = new Map<string, string>(), live = null, onMain = false } = options;
+  const { cwd, given = new Map<string, string>(), live = null, onMain = false, pieces } = options;
   const entry = given.has(options.entry) ? options.entry : resolveEntry(options.entry, cwd);
   const config = await loadConfig({
     cwd,
@@ -108,7 +111,7 @@ async function compileFor(options: CompileOptions, withLink: boolean, keepsTexts
 
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const sources = { entry, cwd, given, keepsTexts, onMain };
+  const sources = { entry, cwd, given, keepsTexts, onMain, ...(pieces === undefined ? {} : { pieces }) };
   const withCode = options.code ?? true;
   const graph = loadModules(sources, report);
   options.engine?.loaded();

@@ -25,7 +25,7 @@ import type { DynamicLoad, ExportAll, LoadRequest, ShownExport } from './lowerin
 import { type LoweredModule, LoweringScratch, lowerModule } from './lowering/index.js';
 import { ModuleTexts, type ReadText } from './module-texts.js';
 import { NeedsThread } from './needs-thread.js';
-import { ParseFailure, parse } from './parse.js';
+import { ParseFailure, type PieceSizes, parse } from './parse.js';
 import { PackageReader, packageModuleId, packageRootOf, type WantedPackages } from './read-packages.js';
 import { createResolver, type ModuleKind, type Resolution, type Resolver } from './resolve-specifier.js';
 
@@ -86,6 +86,8 @@ export interface LoadOptions {
   readonly packages?: WantedPackages;
   /** Whole texts are wanted in the end; without it they are read again where they are asked for. */
   readonly keepsTexts?: boolean;
+  /** Other than usual. */
+  readonly pieces?: PieceSizes;
   /** Throws `NeedsThread` where the stack ends. */
   readonly onMain?: boolean;
 }
@@ -138,6 +140,7 @@ class Loader {
   readonly #cwd: string;
   readonly #entry: string;
   readonly #onMain: boolean;
+  readonly #pieces: PieceSizes | undefined;
   readonly #packages: PackageReader | null;
   readonly #asked = new Map<string, AskedPackage>();
   /** Folders of packages without a model that are not read. */
@@ -148,6 +151,7 @@ class Loader {
     this.#cwd = options.cwd;
     this.#entry = options.entry;
     this.#onMain = options.onMain ?? false;
+    this.#pieces = options.pieces;
     const given = options.given ?? new Map<string, string>();
     this.#texts = new ModuleTexts(options.keepsTexts ?? true, given);
     this.#resolver = createResolver(given);
@@ -231,7 +235,7 @@ class Loader {
     const read = this.#read(pending);
     if (read === null) return null;
     try {
-      const parsed = parse(read.text, kind);
+      const parsed = parse(read.text, kind, this.#pieces);
       return lowerModule(this.#facts, this.#scratch, { file, ...read, owner: pending.owner }, parsed);
     } catch (error) {
       return this.#failed(pending, read.text, error);

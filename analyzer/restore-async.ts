@@ -41,10 +41,16 @@ const helpers = new Map<string, { readonly helper: Helper; readonly made: RegExp
   ['_async_to_generator', { helper: 'wrap', made: /\bfunction _async_to_generator\(|@swc\/helpers\// }],
 ]);
 
+export function usesAsyncHelpers(text: string): boolean {
+  return listUsed(text).length > 0;
+}
+
+function listUsed(text: string): readonly string[] {
+  return [...helpers].filter(([name, { made }]) => text.includes(name) && made.test(text)).map(([name]) => name);
+}
+
 export function restoreAsync(tree: es.Program, text: string): void {
-  const used = new Set(
-    [...helpers].filter(([name, { made }]) => text.includes(name) && made.test(text)).map(([name]) => name),
-  );
+  const used = new Set(listUsed(text));
   if (used.size === 0) return;
   let free = '_sent';
   while (text.includes(free)) free += '_';

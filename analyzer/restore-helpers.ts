@@ -17,8 +17,16 @@ const helpers = new Map<string, RegExp>([
   ['__read', /\b__read = \(this && this\.__read\) \|\| function\s*\(o, n\)/],
 ]);
 
+export function usesHelpers(text: string): boolean {
+  return listUsed(text).length > 0;
+}
+
+function listUsed(text: string): readonly string[] {
+  return [...helpers].filter(([name, made]) => text.includes(name) && made.test(text)).map(([name]) => name);
+}
+
 export function restoreHelpers(tree: es.Program, text: string): void {
-  const used = [...helpers].filter(([name, made]) => text.includes(name) && made.test(text)).map(([name]) => name);
+  const used = listUsed(text);
   if (used.length === 0) return;
   for (const node of nodesIn(tree)) {
     if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier') continue;

@@ -11,47 +11,25 @@
  *     }
  */
 import type * as es from 'estree';
+import { BoundVariable, type Definition, type NameScope, nowhere, Scope } from './name-scopes.js';
 import type { Offsets, SourceType } from './parser.js';
-
-export type Definition = 'arguments' | 'parameter' | 'import' | 'function' | 'class' | 'local';
-
-export class BoundVariable {
-  readonly name: string;
-  /** From 1. */
-  readonly number: number;
-  /** By its first declaration. */
-  readonly definition: Definition;
-  readonly constant: boolean;
-  /** Offsets of its declarations. */
-  declared: readonly number[] = nowhere;
-  /** A function in the one that it belongs to uses it. */
-  captured = false;
-  /** Something may declare its name anew at run time, where it is used. */
-  dynamic = false;
-  /** Where each use ends; kept of `arguments` only. */
-  readonly usesOfArguments: number[] | null;
-
-  constructor(name: string, number: number, definition: Definition, constant: boolean) {
-    this.name = name;
-    this.number = number;
-    this.definition = definition;
-    this.constant = constant;
-    this.usesOfArguments = name === 'arguments' ? [] : null;
-  }
-}
-
-const nowhere: readonly number[] = [];
-
-/** One that declares anything. */
-export interface NameScope {
-  /** The class of whose name this is the inner one. */
-  readonly ofClass: es.Node | null;
-  readonly variables: readonly BoundVariable[];
-}
+import {
+  BodyPiece,
+  type Declared,
+  type FreeName,
+  LiteralPiece,
+  type Piece,
+  PieceFlag,
+  type Pieces,
+  StatementPiece,
+} from './pieces.js';
 
 export interface Names {
-  readonly variableCount: number;
-  /** Scopes of a function (or of the module, by its tree), from the outside. */
+  /** Somebody is about to look into this function; of a large module, its tree is made now. */
+  enter(node: es.Function): void;
+  /** The statement itself, where this stands for it. */
+  statementOf(node: es.Node): es.Node;
+  /** Scopes of a function that has been entered (or of the module, by its tree), from the outside. */
   scopesOf(node: es.Node): readonly NameScope[];
   /** Nobody asks for these scopes any more. */
   forget(node: es.Node): void;
@@ -59,53 +37,17 @@ export interface Names {
 
 /** `numberAt`: zeros, one for each offset; identifiers get the number of the variable that they mean. */
 export function bindNames(tree: es.Program, kind: SourceType, numberAt: Int32Array): Names {
-  const binder = new Binder(numberAt);
+  const binder = new Binder(numberAt, null);
   binder.bindProgram(tree, kind);
   return {
-    variableCount: binder.variableCount,
+    enter: () => {},
+    statementOf: (node) => node,
     scopesOf: (node) => binder.scopes.get(node) ?? noScopes,
     forget: (node) => void binder.scopes.delete(node),
   };
 }
 
-const noScopes: readonly NameScope[] = [];
-
-class Scope implements NameScope {
-  readonly upper: Scope | null;
-  /** Where `var` goes. */
-  readonly forVar: Scope;
-  /** The function that it is part of. */
-  readonly owner: es.Node;
-  readonly ofClass: es.Node | null;
-  readonly order: number;
-  /** Height of the stack when it began. */
-  readonly from: number;
-  /** What stands in front of this offset does not see what is declared behind it: defaults of parameters. */
-  readonly bodyStart: number;
-  variables: BoundVariable[] = noVariables;
-  byName: Map<string, BoundVariable> | null = null;
-  dynamic = false;
-
-  constructor(
-    upper: Scope | null,
-    isForVar: boolean,
-    owner: es.Node,
-    ofClass: es.Node | null,
-    order: number,
-    from: number,
-    bodyStart: number,
-  ) {
-    this.upper = upper;
-    this.forVar = isForVar || upper === null ? this : upper.forVar;
-    this.owner = owner;
-    this.ofClass = ofClass;
-    this.order = order;
-    this.from = from;
-    this.bodyStart = bodyStart;
-  }
-}
-
-const noVariables: BoundVariable[] = [];
+export const noScopes: readonly NameScope[] = [];
 
 function startOf(node: es.Node): number {
   return (node as unknown as Offsets).start;
@@ -113,19 +55,48 @@ function startOf(node: es.Node): number {
 
 type Nodes = readonly (es.Node | null | undefined)[];
 
-class Binder {
+/** A name that a piece uses, by the place where the piece begins. */
+class PieceUse implements es.Identifier {
+  readonly type = 'Identifier';
+  readonly name: string;
+  readonly start: number;
+
+  constructor(name: string, start: number) {
+    this.name = name;
+    this.start = start;
+  }
+}
+
+/** What a piece has of what is around it. */
+export interface Summary {
+  readonly flags: number;
+  readonly names: readonly FreeName[];
+  /** Of a statement. */
+  readonly declares: readonly Declared[];
+}
+
+/** Stands for what is around a piece that is looked at by itself. */
+const outside: es.EmptyStatement = { type: 'EmptyStatement' };
+
+export class Binder {
   readonly scopes = new Map<es.Node, Scope[]>();
   variableCount = 0;
-  readonly #numberAt: Int32Array;
+  /** Null where nobody will ask. */
+  readonly #numberAt: Int32Array | null;
+  readonly #pieces: Pieces | null;
   /** Names that wait for their declaration. */
   readonly #waiting: es.Identifier[] = [];
   /** Each of them, 1 once it has been carried out of a function. */
   readonly #crossed: number[] = [];
   #scope!: Scope;
   #scopeCount = 0;
+  /** By what is looked at by itself, around it. */
+  #declared: Declared[] = [];
 
-  constructor(numberAt: Int32Array) {
+  /** `pieces`: those that nodes of a large module stand for. */
+  constructor(numberAt: Int32Array | null, pieces: Pieces | null) {
     this.#numberAt = numberAt;
+    this.#pieces = pieces;
   }
 
   bindProgram(tree: es.Program, kind: SourceType): void {
@@ -134,6 +105,72 @@ class Binder {
     if (kind === 'commonjs') this.#declareArguments();
     this.#visitAll(tree.body);
     this.#close();
+  }
+
+  // ------------------------------------------------------------------------------------------------- pieces
+
+  /** Of a function, an expression or a statement, by itself; null where it cannot be a piece, as the function around it has part in it. */
+  summarise(node: es.Node): Summary | null {
+    this.#startAnew();
+    this.scopes.clear();
+    this.#scopeCount = 0;
+    this.#open(true, outside, null, 0);
+    const around = this.#scope;
+    this.#openBlock();
+    const block = this.#scope;
+    this.#visitApart(node);
+    // Blocks and classes have names of their own, which belong to the function around.
+    if (this.scopes.get(outside)?.some((scope) => scope !== around && scope !== block)) return null;
+    const declares = this.#declared;
+    this.#declared = [];
+    if (declares.length > 0 && !isStatement(node)) return null;
+    const crossedBy = new Map<string, boolean>();
+    for (let index = 0; index < this.#waiting.length; index++) {
+      const { name } = this.#waiting[index] as es.Identifier;
+      if (name === 'arguments') return null;
+      if (this.#crossed[index] === 1 || !crossedBy.has(name)) crossedBy.set(name, this.#crossed[index] === 1);
+    }
+    const flags = (around.dynamic ? PieceFlag.evaluates : 0) | (block.dynamic ? PieceFlag.evaluatesWithin : 0);
+    return { flags, names: [...crossedBy].map(([name, isCrossed]) => ({ name, isCrossed })), declares };
+  }
+
+  /** What is new of a piece. All that is around it has been bound, and knows what the piece uses of it. */
+  bindWithin(scope: Scope, nodes: Nodes): void {
+    this.#startAnew();
+    this.#scope = scope;
+    for (const node of nodes) if (node != null) this.#visitApart(node);
+    for (const node of this.#waiting) {
+      if (node instanceof PieceUse) continue;
+      const variable = meaningOf(node, scope);
+      if (variable !== null) this.#setNumber(node, variable);
+    }
+  }
+
+  #startAnew(): void {
+    this.#declared = [];
+    this.#waiting.length = this.#crossed.length = 0;
+  }
+
+  /** What declares something around it has done so. */
+  #visitApart(node: es.Node): void {
+    if (node.type === 'FunctionDeclaration') this.#visitFunction(node);
+    else this.#visit(node);
+  }
+
+  #visitPiece(start: number, node: Piece): void {
+    const pieces = this.#pieces as Pieces;
+    const flags = pieces.flagsOf(node.piece);
+    if ((flags & PieceFlag.evaluatesWithin) !== 0) this.#noteEval(this.#scope);
+    else if ((flags & PieceFlag.evaluates) !== 0) this.#noteEval(this.#scope.forVar);
+    node.scope = this.#scope;
+    pieces.eachName(node.piece, (name, isCrossed) => {
+      this.#waiting.push(new PieceUse(name, start));
+      this.#crossed.push(isCrossed ? 1 : 0);
+    });
+  }
+
+  #setNumber(node: es.Identifier, variable: BoundVariable): void {
+    if (this.#numberAt !== null) this.#numberAt[startOf(node)] = variable.number;
   }
 
   // ------------------------------------------------------------------------------------------------- scopes
@@ -149,9 +186,10 @@ class Binder {
 
   #close(): void {
     const scope = this.#scope;
+    scope.isComplete = true;
     if (scope.byName !== null) {
       this.#resolve(scope, scope.byName);
-      scope.byName = null;
+      if (this.#pieces === null) scope.byName = null;
       scope.variables = scope.variables.slice();
     }
     if (scope.upper !== null) this.#scope = scope.upper;
@@ -175,9 +213,10 @@ class Binder {
   }
 
   #use(variable: BoundVariable, node: es.Identifier, isCrossed: boolean, isDynamic: boolean): void {
-    this.#numberAt[startOf(node)] = variable.number;
     if (isCrossed) variable.captured = true;
     if (isDynamic) variable.dynamic = true;
+    if (node instanceof PieceUse) return;
+    this.#setNumber(node, variable);
     variable.usesOfArguments?.push((node as unknown as Offsets).end);
   }
 
@@ -214,12 +253,19 @@ class Binder {
   }
 
   #declare(scope: Scope, node: es.Identifier, definition: Definition, constant = false): void {
+    if (scope.isComplete) return this.#declareAgain(scope, node);
+    if (scope.owner === outside) this.#declared.push({ id: node, definition, constant });
     let variable = this.#variable(scope, node.name, definition, constant);
     // A declaration of that name takes the place of what would be there by itself.
     if (variable.definition === 'arguments') variable = this.#redefine(scope, variable, definition, constant);
     // Nearly all have one, and a list that grows takes room for many.
     variable.declared = variable.declared === nowhere ? [startOf(node)] : [...variable.declared, startOf(node)];
-    if (scope.ofClass === null) this.#numberAt[startOf(node)] = variable.number;
+    if (scope.ofClass === null) this.#setNumber(node, variable);
+  }
+
+  #declareAgain(scope: Scope, node: es.Identifier): void {
+    const variable = scope.byName?.get(node.name);
+    if (variable !== undefined && scope.ofClass === null) this.#setNumber(node, variable);
   }
 
   #redefine(scope: Scope, known: BoundVariable, definition: Definition, constant: boolean): BoundVariable {
@@ -261,18 +307,20 @@ class Binder {
       case 'MetaProperty':
       case 'PrivateIdentifier':
       case 'TemplateElement':
-      case 'EmptyStatement':
       case 'DebuggerStatement':
       case 'BreakStatement':
       case 'ContinueStatement':
       case 'ExportAllDeclaration':
+        return;
+      case 'EmptyStatement':
+        if (node instanceof StatementPiece) this.#visitStatementPiece(node);
         return;
       case 'MemberExpression':
         this.#visit(node.object);
         if (node.computed) this.#visit(node.property);
         return;
       case 'CallExpression':
-        if (node.callee.type === 'Identifier' && node.callee.name === 'eval') this.#noteEval();
+        if (node.callee.type === 'Identifier' && node.callee.name === 'eval') this.#noteEval(this.#scope.forVar);
         this.#visit(node.callee);
         return this.#visitAll(node.arguments);
       case 'NewExpression':
@@ -307,8 +355,10 @@ class Binder {
         this.#visit(node.consequent);
         return this.#visitIf(node.alternate);
       case 'ObjectExpression':
+        if (node instanceof LiteralPiece) return this.#visitLiteralPiece(node);
         return this.#visitAll(node.properties);
       case 'ArrayExpression':
+        if (node instanceof LiteralPiece) return this.#visitLiteralPiece(node);
         return this.#visitAll(node.elements);
       case 'SequenceExpression':
       case 'TemplateLiteral':
@@ -396,11 +446,23 @@ class Binder {
   }
 
   /** The code that it runs may declare more in any scope around. */
-  #noteEval(): void {
-    for (let scope: Scope | null = this.#scope.forVar; scope !== null; scope = scope.upper) scope.dynamic = true;
+  #noteEval(from: Scope): void {
+    for (let scope: Scope | null = from; scope !== null; scope = scope.upper) scope.dynamic = true;
+  }
+
+  #visitStatementPiece(node: StatementPiece): void {
+    for (const { id, definition, constant } of node.declares) this.#declare(this.#scope, id, definition, constant);
+    this.#visitPiece(node.start, node);
+  }
+
+  #visitLiteralPiece(node: LiteralPiece): void {
+    // What has been made of it before this was for somebody else.
+    node.release();
+    this.#visitPiece(node.start, node);
   }
 
   #visitNamedFunction(node: es.FunctionExpression, id: es.Identifier): void {
+    if (node.body instanceof BodyPiece) return this.#visitPiece(startOf(node), node.body);
     this.#open(false, node, null, 0);
     this.#declare(this.#scope, id, 'function');
     const { from } = this.#scope;
@@ -411,6 +473,7 @@ class Binder {
 
   #visitFunction(node: es.Function, isLeft = true): void {
     const { body } = node;
+    if (body instanceof BodyPiece) return this.#visitPiece(startOf(node), body);
     this.#open(true, node, null, startOf(body));
     const scope = this.#scope;
     if (node.type !== 'ArrowFunctionExpression') this.#declareArguments();
@@ -529,6 +592,19 @@ class Binder {
         others.push(node);
     }
   }
+}
+
+function isStatement({ type }: es.Node): boolean {
+  return type.endsWith('Statement') || type === 'VariableDeclaration';
+}
+
+/** In scopes that are complete. */
+function meaningOf(node: es.Identifier, from: Scope): BoundVariable | null {
+  for (let scope: Scope | null = from; scope !== null; scope = scope.upper) {
+    const variable = scope.byName?.get(node.name);
+    if (variable !== undefined && isInSight(scope, variable, node)) return variable;
+  }
+  return null;
 }
 
 function isInSight({ bodyStart }: Scope, { declared }: BoundVariable, node: es.Identifier): boolean {

@@ -11,6 +11,7 @@
  */
 import { createRequire } from 'node:module';
 import type * as es from 'estree';
+import { Acorn, type AcornOptions } from './acorn.js';
 
 const load = createRequire(import.meta.url);
 const espree = (): typeof import('espree') => load('espree');
@@ -21,19 +22,6 @@ export const analyze: typeof import('escope').analyze = (tree, options) => {
   return escope.analyze(tree, options);
 };
 
-/** What of acorn's parser counts here. */
-interface AcornParser {
-  parse(): es.Program;
-  finishNode(node: es.Node, type: string): es.Node;
-  catchStackOverflow<T>(step: () => T): T;
-  parseTemplateElement(options: unknown): es.TemplateElement & Offsets;
-}
-type AcornOptions = { readonly [name: string]: unknown };
-type AcornParserClass = new (options: AcornOptions, text: string) => AcornParser;
-
-/** The one that espree extends. */
-const { Parser: Acorn } = createRequire(load.resolve('espree'))('acorn') as { readonly Parser: AcornParserClass };
-
 /** `script` is what `eval` takes; CommonJS may also return at its top. */
 export type SourceType = 'commonjs' | 'module' | 'script';
 
@@ -43,12 +31,16 @@ export interface Offsets {
   readonly end: number;
 }
 
+export function optionsFor(sourceType: SourceType): AcornOptions {
+  return { ecmaVersion: 'latest', sourceType, allowReturnOutsideFunction: sourceType === 'commonjs' };
+}
+
 class TreeParser extends Acorn {
   readonly #sourceType: SourceType;
   readonly #templateElements: { start: number; end: number; tail: boolean }[] = [];
 
   constructor(text: string, sourceType: SourceType) {
-    super({ ecmaVersion: 'latest', sourceType, allowReturnOutsideFunction: sourceType === 'commonjs' }, text);
+    super(optionsFor(sourceType), text);
     this.#sourceType = sourceType;
   }
 
@@ -61,14 +53,6 @@ class TreeParser extends Acorn {
       element.end += element.tail ? 1 : 2;
     }
     return tree;
-  }
-
-  /**
-   * Acorn looks at the error's words right where the stack ends, by regular expressions that it has not used before: V8 of Node 20 ends the
-   * process where there is no stack left to compile one. Whoever parses takes the error as it is.
-   */
-  override catchStackOverflow<T>(step: () => T): T {
-    return step();
   }
 
   override parseTemplateElement(options: unknown): es.TemplateElement & Offsets {

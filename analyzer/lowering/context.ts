@@ -2,8 +2,10 @@
  * What lowering one module carries along: the lists that it appends to, where it is, and the variables in sight.
  */
 import type * as es from 'estree';
-import type { BoundVariable, Definition, Names } from '../../syntax/bind-names.js';
+import type { Names } from '../../syntax/bind-names.js';
+import type { BoundVariable, Definition } from '../../syntax/name-scopes.js';
 import type { Offsets } from '../../syntax/parser.js';
+import { LiteralPiece } from '../../syntax/pieces.js';
 import {
   type AwaitCut,
   type Facts,
@@ -117,7 +119,7 @@ export class LoweringContext {
   readonly #names: Names;
   readonly #numberAt: Int32Array;
   /** By the number of a variable, once its function has been reached. */
-  readonly #valueOf: Int32Array;
+  #valueOf = new Int32Array(256);
   readonly #globals: Map<string, ValueId>;
   readonly #innerNames = new Map<es.Node, ValueId>();
   #isMarkedAsCompiled: boolean | null = null;
@@ -140,7 +142,6 @@ export class LoweringContext {
     this.moduleIndex = options.moduleIndex;
     this.#names = options.names;
     this.#numberAt = options.numberAt;
-    this.#valueOf = new Int32Array(options.names.variableCount + 1);
     this.#globals = options.globals;
   }
 
@@ -148,6 +149,16 @@ export class LoweringContext {
   get isMarkedAsCompiled(): boolean {
     this.#isMarkedAsCompiled ??= this.text.includes('__esModule');
     return this.#isMarkedAsCompiled;
+  }
+
+  /** Before anybody looks into it. */
+  enter(node: es.Function): void {
+    this.#names.enter(node);
+  }
+
+  /** The one that is meant, where this only stands for it. */
+  statementOf<Statement extends es.Node>(node: Statement): Statement {
+    return this.#names.statementOf(node) as Statement;
   }
 
   /** Gives values to the variables of all scopes that belong to `node`. */
@@ -158,8 +169,14 @@ export class LoweringContext {
 
   /** All of the function has been lowered, once and for all. What the tree of a bundle takes goes as what it is lowered to comes. */
   leave(node: es.Function): void {
+    for (const { ofClass } of this.#names.scopesOf(node)) if (ofClass !== null) this.#innerNames.delete(ofClass);
     this.#names.forget(node);
     if (node.body.type === 'BlockStatement') node.body.body.length = 0;
+  }
+
+  /** It has been lowered. */
+  leaveLiteral(node: es.Node): void {
+    if (node instanceof LiteralPiece) node.release();
   }
 
   /** `arguments.length`: only how many there are. */
@@ -171,7 +188,7 @@ export class LoweringContext {
     const uses = variable.definition === 'arguments' ? variable.usesOfArguments : null;
     if (uses !== null && uses.length === 0) return;
     const value = this.facts.newValue();
-    this.#valueOf[variable.number] = value;
+    this.#setValue(variable.number, value);
     // A class declaration's name stands for two variables: one outside, and one that only its body sees.
     if (ofClass !== null) this.#innerNames.set(ofClass, value);
     const isCounted = uses !== null && !variable.dynamic && uses.every((end) => this.#isCount(end));
@@ -190,6 +207,15 @@ export class LoweringContext {
       loop: 0,
       constant: variable.constant,
     });
+  }
+
+  #setValue(number: number, value: ValueId): void {
+    if (number >= this.#valueOf.length) {
+      const longer = new Int32Array(Math.max(this.#valueOf.length * 2, number + 1));
+      longer.set(this.#valueOf);
+      this.#valueOf = longer;
+    }
+    this.#valueOf[number] = value;
   }
 
   /** The variable that an identifier stands for, or NOTHING for globals. */

@@ -269,6 +269,7 @@ function lowerObject(context: LoweringContext, node: es.ObjectExpression): Value
     const accessor = property.kind === 'init' ? '' : `${property.kind} `;
     context.store(object, name === null ? null : accessor + name, value, true, offset(property));
   }
+  context.leaveLiteral(node);
   return object;
 }
 
@@ -286,6 +287,7 @@ function lowerArray(context: LoweringContext, node: es.ArrayExpression): ValueId
     if (element.type === 'SpreadElement') value = context.items(value, offset(element));
     if (value !== NOTHING) context.store(array, null, value, true, offset(element));
   }
+  context.leaveLiteral(node);
   return array;
 }
 

@@ -17,6 +17,7 @@ export function lowerFunction(
   span: es.Node = node,
 ): FunctionFact {
   const own = 'id' in node && node.id ? node.id.name : '';
+  context.enter(node);
   const body = node.body;
   const fact = context.newFunction(
     {
@@ -128,6 +129,7 @@ function lowerConstructor(
   name: string,
 ): FunctionFact {
   const code = own?.value;
+  if (code !== undefined) context.enter(code);
   const fact = context.newFunction(
     {
       start: offset(node),

@@ -74,7 +74,7 @@ export function lowerModule(
   source: ReadText & { readonly file: string; readonly owner: string | null },
   parsed: Parsed,
 ): LoweredModule {
-  const { tree, kind } = parsed;
+  const { tree, kind, inPieces } = parsed;
   const numberAt = scratch.numberAt(source.text.length + 1);
   const context = new LoweringContext({
     facts,
@@ -82,7 +82,7 @@ export function lowerModule(
     text: source.text,
     kind,
     moduleIndex: facts.modules.length,
-    names: bindNames(tree, kind, numberAt),
+    names: inPieces?.bind(numberAt) ?? bindNames(tree, kind, numberAt),
     numberAt,
     globals: scratch.globals,
   });

@@ -6,6 +6,7 @@
  *     const path = __importStar(require('path'));      __export(exports, { serve: () => serve });
  */
 import type * as es from 'estree';
+import { BodyPiece } from '../../syntax/pieces.js';
 import { NOTHING, type ValueId } from '../facts.js';
 import { type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
@@ -81,6 +82,8 @@ function exportedBy(value: es.Node): es.Identifier | null {
   if (value.type !== 'ArrowFunctionExpression' && value.type !== 'FunctionExpression') return null;
   if (value.params.length > 0 || value.async || value.generator) return null;
   if (value.body.type === 'Identifier') return value.body;
+  // One that only gives a variable is left where it is.
+  if (value.body instanceof BodyPiece) return null;
   const [only, ...others] = value.body.type === 'BlockStatement' ? value.body.body : [];
   if (only?.type !== 'ReturnStatement' || others.length > 0) return null;
   return only.argument?.type === 'Identifier' ? only.argument : null;

@@ -4,12 +4,15 @@
  *        otherwise may change or move them, and parameters with them (`shift.call(arguments)`).
  */
 import type * as es from 'estree';
+import { Piece } from '../../syntax/pieces.js';
 
 export function passesArgumentsOn(node: es.Function): boolean {
   const applied = new Set<object>();
   const waiting: object[] = [...node.params, node.body];
   const used: object[] = [];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    // Nothing that uses `arguments` of what is around it is one.
+    if (value instanceof Piece) continue;
     if (isNode(value)) {
       // They have `arguments` of their own.
       if (value.type === 'FunctionDeclaration' || value.type === 'FunctionExpression') continue;

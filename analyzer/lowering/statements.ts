@@ -24,7 +24,8 @@ export function lowerBody(context: LoweringContext, body: readonly Statement[]):
 export function lowerStatements(context: LoweringContext, body: readonly Statement[], inBlock = true): void {
   for (const statement of body) hoist(context, statement, inBlock);
   const { guard } = context.state;
-  for (const statement of body) {
+  for (const each of body) {
+    const statement = context.statementOf(each);
     lowerStatement(context, statement);
     behindExit(context, statement);
   }
