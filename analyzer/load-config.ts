@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -63,7 +63,7 @@ const NAMES = ['fluxion.config.js', 'fluxion.config.mjs', 'fluxion.config.cjs'];
 
 function findConfig(options: ConfigOptions): string | null {
   if (options.explicit !== undefined) return findExplicit(options.explicit, options.cwd);
-  return configPlaces(options).find(isFile) ?? null;
+  return configPlaces(options).find((place) => isConfig(place, options.cwd)) ?? null;
 }
 
 /** Where a configuration is looked for, first to last. */
@@ -87,6 +87,20 @@ function packageFolder(folder: string): string | null {
   if (isFile(join(folder, 'package.json'))) return folder;
   const parent = dirname(folder);
   return parent === folder ? null : packageFolder(parent);
+}
+
+/** A link that leads nowhere is meant to be one. */
+function isConfig(path: string, cwd: string): boolean {
+  if (isFile(path)) return true;
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false;
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    throw new BadInput(
+      configFailed(wholeFile(displayPath(path, cwd)), `it cannot be read: ${systemErrorWords(error)}`),
+    );
+  }
 }
 
 function isFile(path: string): boolean {

@@ -87,6 +87,9 @@ export function calleeText(facts: Facts, source: SourceText, op: OpId): string {
 /** Of a callee that is no plain path of names, the last names of it: `readFile(x).then` gives `….then`. */
 export function namesOf(short: string, text: string, end: number): string {
   if (/^[\w$.#]+$/.test(short)) return short;
+  // What compilers make of a call of something imported: `(0, fs_1.readFile)(path)`.
+  const imported = /^\(?\s*0\s*,\s*([\w$.#]+)\s*\)?$/.exec(short)?.[1];
+  if (imported !== undefined) return imported;
   const tail = /[\w$#]+(\s*\??\.\s*[\w$#]+)*$/.exec(text.slice(Math.max(0, end - 80), end))?.[0] ?? '';
   return tail === '' ? short : `….${tail.replace(/\s+/g, '').replace(/^\.+/, '')}`;
 }

@@ -4,7 +4,7 @@ import test from 'ava';
 import { type Config, type ConfigOptions, loadConfig } from '../analyzer/load-config.js';
 import { BadInput } from '../diagnostics/bad-input.js';
 import type { Diagnostic } from '../diagnostics/types.js';
-import { type Tree, tempFolder } from './support/temp-folder.js';
+import { link, type Tree, tempFolder } from './support/temp-folder.js';
 
 const MODEL = "{ name: 'jobs', module: { call: { returns: 'fresh' } } }";
 
@@ -112,6 +112,12 @@ test('what it exports may be a promise, and may run code when it is looked at', 
     'fluxion.config.cjs': "module.exports = { get models() { throw new Error('no'); } };",
   });
   t.is(getter.code, 'config/failed');
+});
+
+test('a link that leads nowhere', async (t) => {
+  const lost = await failure(t, { 'fluxion.config.mjs': link('nowhere.mjs') });
+  t.is(lost.code, 'config/failed');
+  t.regex(lost.message, /it cannot be read: it does not exist \(ENOENT\)$/);
 });
 
 test('of what Node says of a missing module the first line', async (t) => {

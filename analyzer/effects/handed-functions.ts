@@ -26,6 +26,7 @@ import { type Place, ReachedFrom } from './reached-from.js';
 import { isUnheardOf } from './unheard-of.js';
 
 const nothing: ReadonlySet<FunctionId> = new Set();
+const printsOrSends: ReadonlySet<string> = new Set(['console', 'http', 'express']);
 /** Options in options. */
 const mostDeep = 3;
 
@@ -95,15 +96,15 @@ export class HandedFunctions {
     return depth;
   }
 
-  /** Who prints or sends a function does not call it: `console.log(app.get('port'))`, of which it is not known what it gives. Emitters
-   *  pass it on to who may. */
+  /** Who prints or sends a function does not call it: `console.log(app.get('port'))`, of which it is not known what it gives. Others may
+   *  pass it on to who does. */
   #isData(op: OpId): boolean {
     const callees = this.#origins.calleeTokens(op);
     return (
       callees.length > 0 &&
       callees.every((id) => {
         const shape = this.#shapeOf(id);
-        if (shape === null || shape.package === 'events') return false;
+        if (shape === null || !printsOrSends.has(shape.package)) return false;
         return this.#models.call(shape, this.#facts.kind.get(op) === Op.construct)?.data === true;
       })
     );

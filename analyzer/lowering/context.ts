@@ -98,6 +98,10 @@ export class LoweringContext {
   /** ES modules: what each exported name stands for. */
   readonly exportBindings = new Map<string, ValueId>();
   readonly shown: ShownExport[] = [];
+  /** `const` variables that hold no object. */
+  readonly plainConstants = new Set<ValueId>();
+  /** Variables that something is put into which may be an object. */
+  readonly bound = new Set<ValueId>();
   /** Values of `const` variables that are strings known now. */
   readonly constants = new Map<ValueId, string>();
   /** Variables that hold a `require` function made by createRequire. */

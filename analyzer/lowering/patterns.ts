@@ -38,6 +38,10 @@ function bindIdentifier(context: LoweringContext, node: es.Identifier, value: Va
     context.write(global, offset(node));
     return;
   }
+  if (value !== NOTHING) {
+    context.bound.add(variable);
+    context.facts.plain.delete(variable);
+  }
   if (binding === 'declare') context.placeVariable(variable);
   else context.write(variable, offset(node));
   context.copy(value, variable, offset(node));

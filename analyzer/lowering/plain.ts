@@ -21,7 +21,7 @@ export function isPlain(context: LoweringContext, node: es.Node): boolean {
     case 'ChainExpression':
       return isPlain(context, node.expression);
     case 'Identifier':
-      return isGlobal(context, node, 'undefined') || context.facts.plain.has(context.variableAt(node));
+      return isGlobal(context, node, 'undefined') || context.plainConstants.has(context.variableAt(node));
     case 'MemberExpression':
       // Node makes a text of whatever is put there.
       return isMember(context, node.object, 'process', /^env$/);

@@ -3,7 +3,7 @@
  * statement with an `await` ends a segment: the function can be cut behind it. A `try` with a `finally` stays whole.
  */
 import type * as es from 'estree';
-import { type AwaitForm, FunctionFlag, NOTHING, Op, Opaque, type ValueId } from '../facts.js';
+import { type AwaitForm, FunctionFlag, NOTHING, Op, Opaque, type ValueId, VariableKind } from '../facts.js';
 import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression } from './expressions.js';
@@ -261,19 +261,35 @@ export function lowerVariableDeclaration(context: LoweringContext, node: es.Vari
       continue;
     }
     const value = lowerExpression(context, init, patternName(declarator.id));
-    if (node.kind === 'const' && declarator.id.type === 'Identifier') noteConstant(context, declarator.id, init);
+    const isObjectless = declarator.id.type === 'Identifier' && notePlain(context, node.kind, declarator.id, init);
     // `var x = 1` in a loop or behind other code assigns again each time it is reached.
-    bindPattern(context, declarator.id, value, 'declare');
+    bindPattern(context, declarator.id, isObjectless ? NOTHING : value, 'declare');
   }
 }
 
-function noteConstant(context: LoweringContext, id: es.Identifier, init: es.Expression): void {
+/** Whether what it is given is no object. */
+function notePlain(
+  context: LoweringContext,
+  kind: es.VariableDeclaration['kind'],
+  id: es.Identifier,
+  init: es.Expression,
+): boolean {
   const variable = context.variableAt(id);
+  const text = kind === 'const' ? noteConstant(context, variable, init) : null;
+  if (variable === 0 || (text === null && !isPlain(context, init))) return false;
+  if (context.facts.variables.get(variable)?.kind === VariableKind.local && !context.bound.has(variable)) {
+    context.facts.plain.add(variable);
+    if (kind === 'const') context.plainConstants.add(variable);
+  }
+  return true;
+}
+
+function noteConstant(context: LoweringContext, variable: ValueId, init: es.Expression): string | null {
   if (init.type === 'CallExpression' && calleeEnds(init.callee, 'createRequire'))
     context.requireVariables.add(variable);
   const text = constantString(context, init);
   if (text !== null) context.constants.set(variable, text);
-  if (variable !== 0 && (text !== null || isPlain(context, init))) context.facts.plain.add(variable);
+  return text;
 }
 
 function calleeEnds(callee: es.Node, name: string): boolean {
