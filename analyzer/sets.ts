@@ -253,6 +253,13 @@ export class SharedSets {
     };
   }
 
+  /** The same sets by other numbers, which are in the same order. */
+  renamed(to: (id: number) => number): SharedSets {
+    const filled = new Ranks();
+    this.#filled.each((id) => filled.push(to(id)));
+    return new SharedSets(filled, this.#numbers, this.#arrays);
+  }
+
   /** Gives what says of sets whether one of their members is such: found out once for all that hold the same. */
   some(is: (member: number) => boolean): (id: number) => boolean {
     const [filled, numbers] = [this.#filled, this.#numbers];

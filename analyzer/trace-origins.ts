@@ -249,7 +249,7 @@ class Solver {
     const facts = this.#facts;
     switch (facts.kind.get(code)) {
       case Op.load:
-        return this.#properties.load(token, this.#seeds.loadOf(code));
+        return this.#properties.load(token, this.#flow.loadOf(code));
       case Op.store:
         return this.#properties.store(token, facts.c.get(code), facts.b.get(code));
       case Op.await:

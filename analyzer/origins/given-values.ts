@@ -249,7 +249,7 @@ export class GivenValues {
         if (arg === NOTHING) continue;
         const kept = this.#isCollection(call) ? this.#itemsFor(call, arg, view) : arg;
         const holder = view.isNew ? view.to : view.receiver;
-        this.#takenApart.noteKept(kept, { value: holder, isNew: view.isNew });
+        this.#takenApart.noteKept(kept, holder, view.isNew);
         this.#flow.use(holder, { kind: 'keep', from: kept, isKey: index < 0 && this.#isKey(arg, name, view) });
         if (!view.isNew && this.#makes(call)) this.#flow.use(view.to, { kind: 'keep', from: kept });
         if (copiesProperties(call) && assigning.test(name)) continue;
