@@ -14,7 +14,7 @@ import {
   VariableKind,
 } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { setOfOne, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 import type { TypeModel } from '../models/types.js';
 import { Cell, CellColumns, type CellContext, type CellFacts, type CellOrigin } from './cells.js';
 import type { Flows } from './flows.js';
@@ -50,6 +50,7 @@ export class CellTable {
       touches: new TouchTable(),
       indexes: new Map(),
       hints: new Map(),
+      membersOf: pipeline.origins.membersOf,
     };
     for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
   }
@@ -71,6 +72,10 @@ export class CellTable {
     return this.#receivers.has(value);
   }
 
+  get context(): CellContext {
+    return this.#context;
+  }
+
   /** The cell of a variable, if anybody has asked for it. */
   known(variable: ValueId): Cell | undefined {
     return this.#byVariable.get(variable);
@@ -87,7 +92,7 @@ export class CellTable {
         variable: null,
         origin: 'startup',
         declaredBy: onlyMain,
-        tokens: [token],
+        set: setOfOne(token),
       });
       this.#byObject.set(token, cell);
     }
@@ -100,7 +105,7 @@ export class CellTable {
     if (known !== undefined) return known;
     const fact = this.#pipeline.facts.variables.get(canonical) ?? this.#pipeline.facts.variables.get(value);
     if (fact === undefined) return null;
-    const tokens = this.#pipeline.origins.tokensOf(canonical);
+    const set = this.#pipeline.origins.setOf(canonical);
     const declaredBy = fact.owner < 0 ? onlyMain : this.#declarers(fact);
     const cell = this.#add({
       // `exports` and `module` are no variables of the program: their state has other names.
@@ -108,9 +113,9 @@ export class CellTable {
       module: fact.module,
       start: fact.start,
       variable: canonical,
-      origin: this.#originOf(fact.kind, declaredBy, tokens),
+      origin: this.#originOf(fact.kind, declaredBy, this.#pipeline.origins.membersOf(set)),
       declaredBy,
-      tokens,
+      set,
     });
     this.#byVariable.set(canonical, cell);
     return cell;
@@ -143,8 +148,9 @@ export class CellTable {
     return token.kind === 'external' && token.site === -1;
   }
 
-  #add(base: Pick<CellFacts, 'name' | 'module' | 'start' | 'variable' | 'origin' | 'declaredBy' | 'tokens'>): Cell {
-    const { name, module, start, variable, origin, declaredBy, tokens } = base;
+  #add(base: Pick<CellFacts, 'name' | 'module' | 'start' | 'variable' | 'origin' | 'declaredBy' | 'set'>): Cell {
+    const { name, module, start, variable, origin, declaredBy, set } = base;
+    const tokens = this.#pipeline.origins.membersOf(set);
     // Key by key: to spread `base` here took half of the time of this pass.
     const facts: CellFacts = {
       name,
@@ -153,7 +159,7 @@ export class CellTable {
       variable,
       origin,
       declaredBy,
-      tokens,
+      set,
       hint: name === '' ? this.#hint(tokens) : name,
       isServer: tokens.some((id) => this.#isServer(id)),
       isOfPackage: tokens.length === 1 && this.#isOfPackage(tokens[0] as TokenId),
@@ -252,7 +258,7 @@ export class CellTable {
         variable: null,
         origin: 'startup',
         declaredBy: onlyMain,
-        tokens: [UNKNOWN],
+        set: setOfOne(UNKNOWN),
       });
       fields.set(field, cell);
     }
@@ -275,7 +281,7 @@ export class CellTable {
       variable: null,
       origin: startup ? 'startup' : 'flow',
       declaredBy,
-      tokens: origins.tokensOf(value),
+      set: origins.setOf(value),
     });
     cells.set(field, cell);
     this.#fieldOwners.set(cell, token);

@@ -54,7 +54,11 @@ export class Reach {
   from(tokens: readonly TokenId[], deep: boolean): readonly TokenId[] {
     if (tokens.length === 0) return nothing;
     if (tokens.length > 1) return this.#fromMany(tokens, deep);
-    return this.#known(this.#ofOne[deep ? 1 : 0], tokens[0] as TokenId, tokens, deep);
+    const [token] = tokens as readonly [TokenId];
+    // A list of one is made for who asks, and is the same from now on for all who ask here.
+    const other = this.#ofOne[deep ? 0 : 1].get(token);
+    const list = other?.length === 1 && other[0] === token ? other : tokens;
+    return this.#known(this.#ofOne[deep ? 1 : 0], token, list, deep);
   }
 
   #fromMany(tokens: readonly TokenId[], deep: boolean): readonly TokenId[] {

@@ -41,6 +41,7 @@ test('sets have what was added, in its order, while they grow and when they are 
     listed,
   );
   t.is(shared.get(0), shared.get(20), 'those that hold the same are one array');
+  t.is(shared.numberOf(0), 0);
   const hasEven = shared.some((member) => member % 2 === 0);
   t.deepEqual(
     expected.map((_, id) => hasEven(id)),
