@@ -3,7 +3,7 @@
  * would take three times the room, a Map for each of the first ones ten times.
  *
  *     one, two   the pairs by number
- *     table      two entries or more for each pair, where its hash says or behind: its number, plus one
+ *     table      four entries or more for three pairs, where its hash says or behind: its number, plus one
  */
 import { IntList } from './int-list.js';
 
@@ -37,7 +37,7 @@ export class IntKeys {
     const number = this.#one.push(one);
     this.#two?.push(two);
     this.#table[entry] = number + 1;
-    if (2 * this.length > this.#table.length) this.#enlarge();
+    if (4 * this.length > 3 * this.#table.length) this.#enlarge();
     return number;
   }
 

@@ -74,6 +74,8 @@ export interface CellContext {
   readonly indexes: Map<number, Map<PartId, TouchId>>;
   /** Of cells without a name, by their numbers. */
   readonly hints: Map<number, string>;
+  /** No touch is added any more: nobody asks for so many that it is worth an index. */
+  isComplete: boolean;
   /** As origins say; of a draft they are gone. */
   membersOf: (set: TokenSetId) => readonly TokenId[];
 }
@@ -215,7 +217,7 @@ export class Cell implements CellFacts, Group {
       if (touches.partOf(id) === part) return id;
       count++;
     }
-    if (count > fewTouches) this.#makeIndex();
+    if (count > fewTouches && !this.#context.isComplete) this.#makeIndex();
     return NO_TOUCH;
   }
 

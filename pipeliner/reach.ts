@@ -11,18 +11,24 @@ import type { LastingObjects } from './lasting-objects.js';
 
 const nothing: readonly TokenId[] = [];
 
+/** By token. */
+interface Memory {
+  get(token: TokenId): readonly TokenId[] | undefined;
+  set(token: TokenId, list: readonly TokenId[]): unknown;
+}
+
 export class Reach {
   readonly #pipeline: Pipeline;
   readonly #lasting: LastingObjects;
   /** What is asked again and again: one token, by its number; several, by all of theirs. */
-  #ofOne: readonly [ById<readonly TokenId[]>, ById<readonly TokenId[]>];
+  #ofOne: readonly [Memory, Memory];
   readonly #ofMany = [new Map<string, readonly TokenId[]>(), new Map<string, readonly TokenId[]>()] as const;
   /** The same by the list itself: a value's list is asked for with each effect on it. */
   readonly #ofLists = [
     new Map<readonly TokenId[], readonly TokenId[]>(),
     new Map<readonly TokenId[], readonly TokenId[]>(),
   ] as const;
-  readonly #neighbours: (readonly TokenId[] | undefined)[];
+  #neighbours: Memory;
   /** All searches so far have been paid for, and some of them are made again. */
   #isFree = false;
   /** Number of the search in which a token was last queued, and found. */
@@ -37,7 +43,7 @@ export class Reach {
     this.#lasting = lasting;
     const count = pipeline.origins.tokens.length;
     this.#ofOne = [new ById(count), new ById(count)];
-    this.#neighbours = new Array<readonly TokenId[] | undefined>(count).fill(undefined);
+    this.#neighbours = new ById(count);
     this.#queued = new Int32Array(count);
     this.#found = new Int32Array(count);
   }
@@ -45,9 +51,9 @@ export class Reach {
   /** What was asked takes much room, and most of it is asked no more. */
   forget(): void {
     this.#isFree = true;
-    this.#ofOne = [new ById(this.#found.length), new ById(this.#found.length)];
+    this.#ofOne = [new Map(), new Map()];
     for (const memory of [...this.#ofMany, ...this.#ofLists]) memory.clear();
-    this.#neighbours.fill(undefined);
+    this.#neighbours = new Map();
   }
 
   /** Functions close over variables, which have cells of their own. */
@@ -124,7 +130,9 @@ export class Reach {
   }
 
   #neighboursOf(id: TokenId): readonly TokenId[] {
-    return (this.#neighbours[id] ??= this.#findNeighbours(id));
+    let neighbours = this.#neighbours.get(id);
+    if (neighbours === undefined) this.#neighbours.set(id, (neighbours = this.#findNeighbours(id)));
+    return neighbours;
   }
 
   #findNeighbours(id: TokenId): readonly TokenId[] {

@@ -306,6 +306,7 @@ class Collector {
       for (const token of this.#objects.of(cell)) changing.add(this.#lasting.representative(token));
     }
     this.#changing = changing;
+    for (const memory of [this.#cellsReached, this.#timesChanged, this.#takenFrom]) memory.clear();
     this.#readApps(changing);
     if (changing.size === 0) return;
     this.#readRendered(changing);
@@ -413,6 +414,8 @@ class Collector {
 
   state(): State {
     const { context } = this.#cells;
+    context.isComplete = true;
+    context.indexes.clear();
     const grouped = groupCells({
       pipeline: this.#pipeline,
       reach: this.#reach,
