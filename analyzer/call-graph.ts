@@ -3,6 +3,7 @@
  * Gives:   functions in an order in which callees come before their callers, those that call each other together.
  */
 import { type Facts, type FunctionId, Op, type OpId } from './facts.js';
+import { IntList } from './int-list.js';
 import type { Origins } from './trace-origins.js';
 
 /** Ops by the function that runs them, in source order. */
@@ -38,10 +39,26 @@ export function isCall(kind: number): boolean {
   return kind === Op.call || kind === Op.method || kind === Op.construct;
 }
 
-/** Functions that call each other in a circle, or one by itself. */
-export interface Component {
-  readonly functions: readonly FunctionId[];
-  readonly isCircle: boolean;
+/** Functions that call each other in a circle, or one by itself: one behind the other, as there are as many as functions. */
+class Components {
+  readonly #functions = new IntList(1024);
+  /** Where each one ends, twice, and one more where it is a circle. */
+  readonly #ends = new IntList(1024);
+
+  add(functions: readonly FunctionId[], isCircle: boolean): void {
+    for (const fn of functions) this.#functions.push(fn);
+    this.#ends.push(this.#functions.length * 2 + (isCircle ? 1 : 0));
+  }
+
+  each(visit: (functions: readonly FunctionId[], isCircle: boolean) => void): void {
+    let at = 0;
+    for (let index = 0; index < this.#ends.length; index++) {
+      const end = this.#ends.get(index);
+      const functions: FunctionId[] = [];
+      while (at < end >> 1) functions.push(this.#functions.get(at++));
+      visit(functions, (end & 1) === 1);
+    }
+  }
 }
 
 /** Strongly connected components, callees first (Tarjan's algorithm, with a stack of its own). */
@@ -50,7 +67,7 @@ export function calleesFirst(
   ops: OpsByFunction,
   origins: Origins,
   heldBy: (op: OpId) => readonly FunctionId[],
-): readonly Component[] {
+): Pick<Components, 'each'> {
   const count = facts.functions.length;
   const held = (op: OpId): readonly FunctionId[] => (isCall(facts.kind.get(op)) ? heldBy(op) : noCallees);
   const callees = Array.from({ length: count }, (_, fn) => directCallees(ops.of(fn), origins, held));
@@ -58,7 +75,7 @@ export function calleesFirst(
   const low = new Int32Array(count);
   const onStack = new Uint8Array(count);
   const stack: FunctionId[] = [];
-  const components: Component[] = [];
+  const components = new Components();
   let next = 0;
 
   const enter = (fn: FunctionId): Frame => {
@@ -80,7 +97,7 @@ export function calleesFirst(
         if (caller !== undefined) low[caller] = Math.min(low[caller] as number, low[fn] as number);
         if (low[fn] === index[fn]) {
           const functions = popComponent(stack, onStack, fn);
-          components.push({ functions, isCircle: functions.length > 1 || callees[fn]?.includes(fn) === true });
+          components.add(functions, functions.length > 1 || callees[fn]?.includes(fn) === true);
         }
       } else if (index[callee] === -1) {
         frames.push(enter(callee));

@@ -229,7 +229,8 @@ export class Facts {
   readonly d = new IntList(4096);
   readonly position = new IntList(4096);
   readonly owner = new IntList(4096);
-  /** Segment of the owner in which the op runs, and (high half) how many lie between the first one in which it may run and that: mostly none. */
+  /** Segment of the owner in which the op runs, and (above it) how many lie between the first one in which it may run and that: mostly none.
+   *  In one byte each; where that is not enough, in two, and inverted. */
   readonly #segment = new IntList(4096);
   /** The innermost loop around it, or 0. */
   readonly loop = new IntList(4096);
@@ -348,15 +349,17 @@ export class Facts {
     this.position.push(position);
     this.owner.push(owner);
     const last = segments & 0xffff;
-    this.#segment.push(last | ((last - (segments >>> 16)) << 16));
+    const between = last - (segments >>> 16);
+    this.#segment.push((last | between) < 0x80 ? last | (between << 8) : ~(last | (between << 16)));
     this.loop.push(loop);
     return this.kind.push(kind);
   }
 
   /** Segment of the owner in which the op runs, and (high half) the first one in which it may run. */
   segmentOf(op: OpId): number {
-    const last = this.#segment.get(op) & 0xffff;
-    return last | ((last - (this.#segment.get(op) >>> 16)) << 16);
+    const packed = this.#segment.get(op);
+    const last = packed < 0 ? ~packed & 0xffff : packed & 0xff;
+    return last | ((last - (packed < 0 ? ~packed >>> 16 : packed >>> 8)) << 16);
   }
 
   /** How much there is, so that what is added from now on can be taken back. */

@@ -66,8 +66,12 @@ export class ObjectReads {
 
   each({ fn, segment }: Run, visit: (op: OpId, tokens: readonly TokenId[]) => void): void {
     let reads = this.#byFunction.get(fn);
-    if (reads === undefined) this.#byFunction.set(fn, (reads = this.#find(fn)));
-    const { facts } = this.#pipeline;
+    const { facts, parts } = this.#pipeline;
+    if (reads === undefined) {
+      reads = this.#find(fn);
+      // Most functions are run by one part, and asked for once.
+      if (parts.runners.get(fn)?.length !== 1) this.#byFunction.set(fn, reads);
+    }
     for (const { op, tokens } of reads) {
       const at = facts.segmentOf(op);
       if (at >>> 16 <= segment && segment <= (at & 0xffff)) visit(op, tokens);
