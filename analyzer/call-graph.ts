@@ -6,34 +6,55 @@ import { type Facts, type FunctionId, Op, type OpId } from './facts.js';
 import { IntList } from './int-list.js';
 import type { Origins } from './trace-origins.js';
 
-/** Ops by the function that runs them, in source order. */
+/** Ops by the function that runs them, in source order: of functions with no other function in them they stand one behind the other. */
 export class OpsByFunction {
+  /** By function: its first op, and how many; of others, below 0, where the inverted place of the first one is in `#ops`. */
   readonly #first: Int32Array;
+  readonly #count: Int32Array;
   readonly #ops: Int32Array;
 
   constructor(facts: Facts) {
-    this.#first = new Int32Array(facts.functions.length + 1);
-    const { owner: owners } = facts;
-    for (let op = 0; op < owners.length; op++) {
-      const owner = owners.get(op) + 1;
-      this.#first[owner] = (this.#first[owner] as number) + 1;
-    }
-    for (let fn = 0; fn < facts.functions.length; fn++) {
-      this.#first[fn + 1] = (this.#first[fn + 1] as number) + (this.#first[fn] as number);
-    }
-    const next = this.#first.slice();
-    this.#ops = new Int32Array(owners.length);
+    const { owner: owners, functions } = facts;
+    this.#first = new Int32Array(functions.length).fill(-1);
+    this.#count = new Int32Array(functions.length);
+    const last = new Int32Array(functions.length);
     for (let op = 0; op < owners.length; op++) {
       const owner = owners.get(op);
-      this.#ops[next[owner] as number] = op;
-      next[owner] = (next[owner] as number) + 1;
+      if (this.#first[owner] === -1) this.#first[owner] = op;
+      this.#count[owner] = (this.#count[owner] as number) + 1;
+      last[owner] = op;
+    }
+    let apart = 0;
+    const next = new Int32Array(functions.length).fill(-1);
+    for (let fn = 0; fn < functions.length; fn++) {
+      const count = this.#count[fn] as number;
+      if (count === 0 || (last[fn] as number) - (this.#first[fn] as number) === count - 1) continue;
+      this.#first[fn] = ~apart;
+      next[fn] = apart;
+      apart += count;
+    }
+    this.#ops = new Int32Array(apart);
+    for (let op = 0; op < owners.length; op++) {
+      const owner = owners.get(op);
+      const place = next[owner] as number;
+      if (place === -1) continue;
+      this.#ops[place] = op;
+      next[owner] = place + 1;
     }
   }
 
   of(fn: FunctionId): Int32Array {
-    return this.#ops.subarray(this.#first[fn], this.#first[fn + 1]);
+    const first = this.#first[fn] as number;
+    const count = this.#count[fn] as number;
+    if (count === 0) return noOps;
+    if (first < 0) return this.#ops.subarray(~first, ~first + count);
+    const ops = new Int32Array(count);
+    for (let index = 0; index < count; index++) ops[index] = first + index;
+    return ops;
   }
 }
+
+const noOps = new Int32Array(0);
 
 export function isCall(kind: number): boolean {
   return kind === Op.call || kind === Op.method || kind === Op.construct;

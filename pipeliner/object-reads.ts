@@ -298,7 +298,7 @@ export class ObjectReads {
       const tokens = this.#mayBeRequest(value) ? all.filter((id) => !this.#isRequest(id)) : all;
       // Who holds an object holds what is in it; a variable at the top of a module answers for that itself.
       held = this.#isOfModule(value) ? tokens.filter(this.#changes) : this.#reach(tokens);
-      this.#held.set(value, held);
+      if (held.length > 0) this.#held.set(value, held);
     }
     return held;
   }

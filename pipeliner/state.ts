@@ -329,7 +329,9 @@ class Collector {
           const before = times.get(tokens) ?? 0;
           if (before >= (tokens.length > manyObjects ? 1 : mostPlaces)) return;
           times.set(tokens, before + 1);
-          for (const cell of cellsOf(tokens)) this.#touch(cell, Effect.read, op, null, false);
+          if (tokens.length === 1)
+            this.#touch(this.#cells.ofObject(tokens[0] as TokenId), Effect.read, op, null, false);
+          else for (const cell of cellsOf(tokens)) this.#touch(cell, Effect.read, op, null, false);
         });
       }
     }
@@ -340,6 +342,9 @@ class Collector {
     const known = new Map<readonly TokenId[], readonly TokenId[]>();
     return (tokens) => {
       const reached = this.#reach.from(tokens, true);
+      // Nearly all reach nothing that changes, or nothing else.
+      if (reached.every((token) => changing.has(token))) return reached;
+      if (reached.length === 1) return nothing;
       let found = known.get(reached);
       if (found === undefined) {
         const ids = new Set<TokenId>();
