@@ -107,6 +107,7 @@ class Summariser {
     ];
     const { executes } = this.#outsideEffects;
     values.leave();
+    list.close();
     return {
       roots: values.roots,
       each: (fn, visit) => list.each(fn, visit),
