@@ -192,8 +192,10 @@ function decideWithPackages(
   return { drawn: null, graph: null, unread: new Map([...refusals, ...unread]) };
 }
 
-function draw({ draft, link }: Drafted, withLink: boolean): Drawn {
-  return { draft, link: withLink ? link() : null };
+function draw({ draft, link, leave }: Drafted, withLink: boolean): Drawn {
+  const drawn = { draft, link: withLink ? link() : null };
+  leave();
+  return drawn;
 }
 
 interface DecideOptions {

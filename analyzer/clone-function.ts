@@ -198,7 +198,7 @@ export function cloneFunction(facts: Facts, fn: FunctionFact, held: Held | null 
   const opDelta = firstOp - fn.opStart;
 
   for (let id = fn.id; id < fn.functionEnd; id++)
-    facts.functions.push(copyOf(facts.fn(id), value, inside, opDelta, valueDelta));
+    facts.addFunction(copyOf(facts.fn(id), value, inside, opDelta, valueDelta));
   for (let id = fn.valueStart; id < fn.valueEnd; id++) copyValueFacts(facts, id, value, inside);
   for (let id = fn.id; id < fn.functionEnd; id++) {
     const own = facts.classes.get(id);
@@ -262,10 +262,20 @@ function copyOf(
   valueDelta: number,
 ): FunctionFact {
   return {
-    ...fn,
     id: inside(fn.id),
     parent: inside(fn.parent),
     origin: fn.origin,
+    module: fn.module,
+    name: fn.name,
+    flags: fn.flags,
+    start: fn.start,
+    end: fn.end,
+    bodyStart: fn.bodyStart,
+    bodyEnd: fn.bodyEnd,
+    arity: fn.arity,
+    rest: fn.rest,
+    cuts: fn.cuts,
+    parentSegment: fn.parentSegment,
     params: fn.params.length === 0 ? fn.params : fn.params.map(value),
     self: value(fn.self),
     receiver: value(fn.receiver),
@@ -305,7 +315,7 @@ function copyOp(facts: Facts, op: OpId, value: (id: ValueId) => ValueId, inside:
     d,
     facts.position.get(op),
     inside(facts.owner.get(op)),
-    facts.segment.get(op),
+    facts.segmentOf(op),
     facts.loop.get(op),
   );
 }

@@ -336,7 +336,7 @@ class Cutter {
     const calls: Calls[] = [];
     const points: { from: number; to: number; point: RupturePoint }[] = [];
     for (const op of this.#effects.ops.of(fn)) {
-      const segment = this.#facts.segment.get(op);
+      const segment = this.#facts.segmentOf(op);
       const [from, to] = [segment >>> 16, segment & 0xffff];
       const callees = this.#effects.executes(op);
       if (callees.length > 0) calls.push({ from, to, callees: this.#sameList(callees) });
@@ -439,7 +439,7 @@ class Cutter {
 function eachEffect(facts: Facts, effects: Effects, part: Part, visit: VisitEffect): void {
   for (const run of part.runs) {
     effects.each(run.fn, (kind, root, op, at, value) => {
-      const segment = facts.segment.get(at);
+      const segment = facts.segmentOf(at);
       if (segment >>> 16 > run.segment || run.segment > (segment & 0xffff)) return;
       visit(kind, root, run.fn, op, at, value);
     });

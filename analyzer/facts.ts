@@ -9,6 +9,7 @@
  *   atom    an interned property or variable name; 0 is "some property, not known which"
  */
 import type { ModuleId } from '../flx/program.js';
+import { FunctionTable } from './function-table.js';
 import { IntList, type IntRange } from './int-list.js';
 import { apart } from './module-texts.js';
 import { SeedTable } from './seed-table.js';
@@ -228,8 +229,9 @@ export class Facts {
   readonly d = new IntList(4096);
   readonly position = new IntList(4096);
   readonly owner = new IntList(4096);
-  /** Segment of the owner in which the op runs, and (high half) the first one in which it may run. */
-  readonly segment = new IntList(4096);
+  /** Segment of the owner in which the op runs, and (above it) how many lie between the first one in which it may run and that: mostly none.
+   *  In one byte each; where that is not enough, in two, and inverted. */
+  readonly #segment = new IntList(4096);
   /** The innermost loop around it, or 0. */
   readonly loop = new IntList(4096);
 
@@ -245,7 +247,8 @@ export class Facts {
   readonly argStart = new IntList(2048);
   readonly argEnd = new IntList(2048);
 
-  readonly functions: FunctionFact[] = [];
+  readonly #functions = new FunctionTable();
+  readonly functions: readonly FunctionFact[] = this.#functions.all;
   readonly modules: ModuleFact[] = [];
   /** Of all modules, one behind the other. */
   readonly lineStarts = new IntList(1024);
@@ -279,6 +282,10 @@ export class Facts {
 
   constructor() {
     this.loopParents.push(0);
+  }
+
+  addFunction(fn: FunctionFact): FunctionFact {
+    return this.#functions.add(fn);
   }
 
   newValue(): ValueId {
@@ -332,7 +339,7 @@ export class Facts {
     d: number,
     position: number,
     owner: FunctionId,
-    segment: number,
+    segments: number,
     loop: number,
   ): OpId {
     this.a.push(a);
@@ -341,9 +348,18 @@ export class Facts {
     this.d.push(d);
     this.position.push(position);
     this.owner.push(owner);
-    this.segment.push(segment);
+    const last = segments & 0xffff;
+    const between = last - (segments >>> 16);
+    this.#segment.push((last | between) < 0x80 ? last | (between << 8) : ~(last | (between << 16)));
     this.loop.push(loop);
     return this.kind.push(kind);
+  }
+
+  /** Segment of the owner in which the op runs, and (high half) the first one in which it may run. */
+  segmentOf(op: OpId): number {
+    const packed = this.#segment.get(op);
+    const last = packed < 0 ? ~packed & 0xffff : packed & 0xff;
+    return last | ((last - (packed < 0 ? ~packed >>> 16 : packed >>> 8)) << 16);
   }
 
   /** How much there is, so that what is added from now on can be taken back. */
@@ -358,7 +374,7 @@ export class Facts {
   /** Takes back copies of functions, and values made while origins were found. */
   restore({ columns, functions, values }: FactsMark): void {
     for (const [index, column] of this.#columns().entries()) column.length = columns[index] as number;
-    this.functions.length = functions;
+    this.#functions.restore(functions);
     this.valueCount = values;
     this.variables.restore(values);
     for (const id of this.strings.keys()) if (id >= values) this.strings.delete(id);
@@ -375,7 +391,7 @@ export class Facts {
   }
 
   #columns(): readonly IntList[] {
-    const ops = [this.kind, this.a, this.b, this.c, this.d, this.position, this.owner, this.segment, this.loop];
+    const ops = [this.kind, this.a, this.b, this.c, this.d, this.position, this.owner, this.#segment, this.loop];
     const calls = [this.callFirst, this.callCount, this.callSpread, this.calleeStart, this.calleeEnd, this.callEnd];
     return [...ops, ...calls, this.callOp, this.args, this.argStart, this.argEnd];
   }

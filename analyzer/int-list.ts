@@ -77,6 +77,13 @@ export class IntList {
     this.length = 0;
   }
 
+  /** Gives back the chunks in which there is nothing. */
+  trim(): void {
+    if (this.#room <= chunkLength) return;
+    this.#chunks.length = Math.max(1, Math.ceil(this.length / chunkLength));
+    this.#room = this.#chunks.length * chunkLength;
+  }
+
   /** The others come to stand where these stood. */
   dropFirst(count: number): void {
     for (let index = count; index < this.length; index++) this.set(index - count, this.get(index));

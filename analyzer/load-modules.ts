@@ -333,14 +333,14 @@ class Loader {
       if (known === undefined) shownAs.set(variable, [each]);
       else known.push(each);
     }
-    const { kind, a, owner, segment, loop, position } = this.#facts;
+    const { kind, a, owner, loop, position } = this.#facts;
     const { length } = kind;
     for (let op = 0; shownAs.size > 0 && op < length; op++) {
       if (kind.get(op) !== Op.write) continue;
       const variable = a.get(op);
       for (const { namespace, name } of shownAs.get(variable) ?? []) {
         const atom = this.#facts.atom(name);
-        const place = [position.get(op), owner.get(op), segment.get(op), loop.get(op)] as const;
+        const place = [position.get(op), owner.get(op), this.#facts.segmentOf(op), loop.get(op)] as const;
         this.#facts.pushOp(Op.store, namespace, variable, atom, 0, ...place);
       }
     }

@@ -37,6 +37,12 @@ export class Ranks {
     return (bits & bit) === 0 ? -1 : this.#before.get(word) + countBits(bits & (bit - 1));
   }
 
+  each(visit: (number: number) => void): void {
+    for (let word = 0; word < this.#bits.length; word++)
+      for (let bits = this.#bits.get(word); bits !== 0; bits &= bits - 1)
+        visit(word * 32 + 31 - Math.clz32(bits & -bits));
+  }
+
   /** Takes back those from `end` on. */
   restore(end: number): void {
     if (end >= this.#next) return;

@@ -6,6 +6,7 @@
  * Fields of `this` are told apart, as they are a class's variables.
  */
 import type { AtomId, ValueId } from './facts.js';
+import { IntKeys } from './int-keys.js';
 import { IntList } from './int-list.js';
 import type { VariableTable } from './variable-table.js';
 
@@ -37,7 +38,9 @@ export class RootTable {
   readonly #variables: VariableTable;
   /** By row of the variable one more than its root, 0 where nobody has asked: there are many more values than variables. */
   readonly #ofVariable: Int32Array;
-  readonly #ids = new Map<number, RootId>();
+  /** What a root is of, its base, and whether it is deep; its field. */
+  readonly #keys = new IntKeys();
+  readonly #ids = new IntList(256);
 
   /** No variable is added any more. */
   constructor(variables: VariableTable) {
@@ -119,17 +122,15 @@ export class RootTable {
     return isDeep || field !== -1 ? this.deep(base) : base;
   }
 
-  /** All four facts fit into one exact number. */
   #intern(base: number, of: number, field: AtomId, deep: boolean): RootId {
     if (base === VARIABLE && field === -1 && !deep) return this.variable(of);
     return this.#known(base, of, field, deep);
   }
 
   #known(base: number, of: number, field: AtomId, deep: boolean): RootId {
-    const key = ((of * 3 + base) * 2 + (deep ? 1 : 0)) * 0x400000 + field + 1;
-    let id = this.#ids.get(key);
-    if (id === undefined) this.#ids.set(key, (id = this.#add(base, of, field, deep)));
-    return id;
+    const place = this.#keys.add((of * 3 + base) * 2 + (deep ? 1 : 0), field);
+    if (place === this.#ids.length) this.#ids.push(this.#add(base, of, field, deep));
+    return this.#ids.get(place);
   }
 
   #add(base: number, of: number, field: AtomId, deep: boolean): RootId {

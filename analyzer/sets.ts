@@ -6,7 +6,7 @@
  *     table   two entries or more for each member, where its hash says or behind: of lists that bytes can count, its place in
  *             the list, plus one, in a byte; of longer ones the member, plus one
  *
- * When nothing is added any more, all that hold the same are the same array to who asks.
+ * When nothing is added any more, all that hold the same several are the same array to who asks, and have one number.
  */
 import { IntBlocks, inChunk } from './int-blocks.js';
 import { IntList } from './int-list.js';
@@ -175,11 +175,10 @@ export class IntSets {
     return members;
   }
 
-  /** Nothing is added any more, and nothing is left here: sets that hold the same are one array from now on. */
+  /** Nothing is added any more, and nothing is left here: sets that hold the same several are one array from now on. */
   share(): SharedSets {
     const arrays: (readonly number[])[] = [none];
     const ofLists = this.#shareLists(arrays);
-    const ofMembers = new Int32Array(this.#mostAlone + 2);
     const filled = new Ranks();
     const numbers = new IntList(1024);
     const { length } = this.#first;
@@ -190,11 +189,11 @@ export class IntSets {
         const first = chunk[at] as number;
         if (first === 0) continue;
         filled.push(start + at);
-        numbers.push(first < 0 ? (ofLists[~first] as number) : (ofMembers[first] ||= arrays.push([first - 1]) - 1));
+        numbers.push(first < 0 ? (ofLists[~first] as number) : ~(first - 1));
       }
     }
     this.#first.clear();
-    return new SharedSets(filled, numbers, arrays);
+    return new SharedSets(filled, numbers, arrays, this.#mostAlone);
   }
 
   /** Gives the place of each list in `arrays`. */
@@ -236,36 +235,72 @@ export class IntSets {
 
 /** Sets that are complete. What they are asked for they are asked for millions of times. */
 export class SharedSets {
-  /** Sets that hold something, and by their places what. */
+  /** Sets that hold something, and by their places what: the number of a list, or the inverted only member. */
   readonly #filled: Ranks;
   readonly #numbers: IntList;
-  /** Those that hold something else each, by number. */
+  /** Those of several members that hold something else each, by number. */
   readonly #arrays: readonly (readonly number[])[];
+  readonly #mostAlone: number;
   readonly get: (id: number) => readonly number[];
+  /** The same for sets that hold the same; 0 for those that hold nothing. */
+  readonly numberOf: (id: number) => number;
+  readonly membersOf: (number: number) => readonly number[];
 
-  constructor(filled: Ranks, numbers: IntList, arrays: readonly (readonly number[])[]) {
+  constructor(filled: Ranks, numbers: IntList, arrays: readonly (readonly number[])[], mostAlone: number) {
     this.#filled = filled;
     this.#numbers = numbers;
     this.#arrays = arrays;
+    this.#mostAlone = mostAlone;
+    // Six in seven have one member: their lists are made for who asks, who mostly asks for one that another has just asked for.
+    const alone: (readonly number[])[] = new Array<readonly number[]>(mostKnown).fill(none);
+    const only = (member: number): readonly number[] => {
+      const known = alone[member & (mostKnown - 1)] as readonly number[];
+      if (known[0] === member) return known;
+      const list = [member];
+      alone[member & (mostKnown - 1)] = list;
+      return list;
+    };
     this.get = (id) => {
       const place = filled.of(id);
-      return place === -1 ? none : (arrays[numbers.get(place)] as readonly number[]);
+      if (place === -1) return none;
+      const number = numbers.get(place);
+      return number < 0 ? only(~number) : (arrays[number] as readonly number[]);
     };
+    this.numberOf = (id) => {
+      const place = filled.of(id);
+      return place === -1 ? 0 : numbers.get(place);
+    };
+    this.membersOf = (number) => (number < 0 ? only(~number) : (arrays[number] as readonly number[]));
+  }
+
+  /** The same sets by other numbers, which are in the same order. */
+  renamed(to: (id: number) => number): SharedSets {
+    const filled = new Ranks();
+    this.#filled.each((id) => filled.push(to(id)));
+    return new SharedSets(filled, this.#numbers, this.#arrays, this.#mostAlone);
   }
 
   /** Gives what says of sets whether one of their members is such: found out once for all that hold the same. */
   some(is: (member: number) => boolean): (id: number) => boolean {
     const [filled, numbers] = [this.#filled, this.#numbers];
     const known = new Uint8Array(this.#arrays.length);
+    const knownAlone = new Uint8Array(this.#mostAlone + 1);
     return (id) => {
       const place = filled.of(id);
       if (place === -1) return false;
       const number = numbers.get(place);
+      if (number < 0) {
+        if (knownAlone[~number] === 0) knownAlone[~number] = is(~number) ? YES : NO;
+        return knownAlone[~number] === YES;
+      }
       if (known[number] === 0) known[number] = (this.#arrays[number] as readonly number[]).some(is) ? YES : NO;
       return known[number] === YES;
     };
   }
 }
+
+/** A power of two. */
+const mostKnown = 1024;
 
 const NO = 1;
 const YES = 2;

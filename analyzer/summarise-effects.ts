@@ -107,6 +107,7 @@ class Summariser {
     ];
     const { executes } = this.#outsideEffects;
     values.leave();
+    list.close();
     return {
       roots: values.roots,
       each: (fn, visit) => list.each(fn, visit),
@@ -123,7 +124,7 @@ class Summariser {
 
   run(): void {
     const heldBy = (op: OpId): readonly FunctionId[] => this.#outsideEffects.heldCode.of(op);
-    for (const { functions, isCircle } of calleesFirst(this.#facts, this.#ops, this.#origins, heldBy)) {
+    calleesFirst(this.#facts, this.#ops, this.#origins, heldBy).each((functions, isCircle) => {
       for (const fn of functions) this.#callEffects.summaries.set(fn, new Summary());
       // Each round can only add; a circle settles within a few.
       for (let round = 0; isCircle && round < 40; round++) {
@@ -132,7 +133,7 @@ class Summariser {
         if (!this.#values.changed) break;
       }
       for (const fn of functions) this.#lookAt(fn, true, isCircle);
-    }
+    });
   }
 
   /** Values move forwards in the source but for loops, hoisting and recursion: steps are repeated until nothing moves. In a circle all of

@@ -2,6 +2,7 @@
  * Tokens: what a value can be. Few kinds, numbered, made once for each place in the source that makes such a thing.
  */
 import { type AtomId, type FunctionId, NOTHING, type ValueId } from './facts.js';
+import { IntKeys } from './int-keys.js';
 import { IntList } from './int-list.js';
 import type { Shape } from './models.js';
 import { Properties, PropertyTable } from './property-table.js';
@@ -39,33 +40,120 @@ export const UNKNOWN: TokenId = 0;
 /** Stands for the place where requests and their like are made. */
 export const everyRequest = -2;
 
+/** What a value can be, as a number: of one token its inverted one, of several that of a list. */
+export type TokenSetId = number;
+
+export function setOfOne(token: TokenId): TokenSetId {
+  return ~token;
+}
+
+const kinds = { unknown: 0, function: 1, object: 2, external: 3, bound: 4 } as const;
+
+/** So many tokens are kept as those have them who ask: mostly for one that has just been asked for. A power of two. */
+const mostKnown = 2048;
+
 export class TokenTable {
-  readonly #tokens: Token[] = [{ kind: 'unknown' }];
+  // Tokens, one entry in each column. Of functions, objects: the function; of others by number.
+  readonly #kind = new IntList(1024);
+  readonly #of = new IntList(1024);
+  readonly #start = new IntList(1024);
+  readonly #proto = new IntList(1024);
+  readonly #type = new IntList(1024);
+  readonly #types: string[] = [];
+  readonly #typeNumbers = new Map<string, number>();
+  readonly #shapes: Shape[] = [];
+  readonly #shapeNumbers = new Map<Shape, number>();
+  readonly #boundTokens: Extract<Token, { kind: 'bound' }>[] = [];
+  readonly #knownIds = new Int32Array(mostKnown).fill(-1);
+  readonly #known: Token[] = new Array<Token>(mostKnown).fill({ kind: 'unknown' });
   readonly #properties = new PropertyTable();
-  readonly #all: ValueId[] = [NOTHING];
+  readonly #all = new IntList(1024);
   /** By function; 0 for those that have none so far. */
   readonly #functions = new IntList(1024);
-  readonly #externals = new Map<Shape, Map<number, TokenId>>();
+  /** By shape and site: the token, and the next of that shape. */
+  readonly #externals = new IntKeys();
+  readonly #externalTokens = new IntList(256);
+  readonly #nextExternals = new IntList(256);
+  /** By shape the first external, and the last. */
+  readonly #firstExternals: number[] = [];
+  readonly #lastExternals: number[] = [];
   readonly #bound = new Map<string, TokenId>();
   /** What packages may give again: the package, and whether that is only what the program has put there. */
   readonly heldBy = new Map<TokenId, { readonly package: string; readonly shared: true | 'kept' }>();
 
   constructor() {
-    this.#properties.addToken();
+    this.make({ kind: 'unknown' });
   }
 
   get(id: TokenId): Token {
-    return this.#tokens[id] as Token;
+    const at = id & (mostKnown - 1);
+    if (this.#knownIds[at] === id) return this.#known[at] as Token;
+    const token = this.#read(id);
+    this.#knownIds[at] = id;
+    this.#known[at] = token;
+    return token;
+  }
+
+  #read(id: TokenId): Token {
+    const of = this.#of.get(id);
+    switch (this.#kind.get(id)) {
+      case kinds.function:
+        return { kind: 'function', fn: of };
+      case kinds.object: {
+        const type = this.#types[this.#type.get(id)] as string;
+        return { kind: 'object', type, fn: of, start: this.#start.get(id), proto: this.#proto.get(id) };
+      }
+      case kinds.external:
+        return { kind: 'external', shape: this.#shapes[of] as Shape, site: this.#start.get(id) };
+      case kinds.bound:
+        return this.#boundTokens[of] as Token;
+      default:
+        return { kind: 'unknown' };
+    }
   }
 
   get length(): number {
-    return this.#tokens.length;
+    return this.#kind.length;
   }
 
   make(token: Token): TokenId {
     this.#properties.addToken();
     this.#all.push(NOTHING);
-    return this.#tokens.push(token) - 1;
+    this.#of.push(this.#numberOf(token));
+    this.#start.push(token.kind === 'object' ? token.start : token.kind === 'external' ? token.site : 0);
+    this.#proto.push(token.kind === 'object' ? token.proto : NOTHING);
+    this.#type.push(token.kind === 'object' ? this.#typeNumber(token.type) : 0);
+    return this.#kind.push(kinds[token.kind]);
+  }
+
+  #numberOf(token: Token): number {
+    switch (token.kind) {
+      case 'unknown':
+        return 0;
+      case 'function':
+      case 'object':
+        return token.fn;
+      case 'external':
+        return this.#shapeNumber(token.shape);
+      case 'bound':
+        return this.#boundTokens.push(token) - 1;
+    }
+  }
+
+  #typeNumber(type: string): number {
+    let number = this.#typeNumbers.get(type);
+    if (number === undefined) this.#typeNumbers.set(type, (number = this.#types.push(type) - 1));
+    return number;
+  }
+
+  #shapeNumber(shape: Shape): number {
+    let number = this.#shapeNumbers.get(shape);
+    if (number === undefined) {
+      this.#shapeNumbers.set(shape, (number = this.#shapes.push(shape) - 1));
+      this.#firstExternals.push(-1);
+      this.#lastExternals.push(-1);
+    }
+    return number;
   }
 
   function(fn: FunctionId): TokenId {
@@ -76,16 +164,26 @@ export class TokenTable {
   }
 
   external(shape: Shape, site: number): TokenId {
-    let sites = this.#externals.get(shape);
-    if (sites === undefined) this.#externals.set(shape, (sites = new Map()));
-    let id = sites.get(site);
-    if (id === undefined) sites.set(site, (id = this.make({ kind: 'external', shape, site })));
+    const number = this.#shapeNumber(shape);
+    const { length } = this.#externals;
+    const place = this.#externals.add(number, site);
+    if (place < length) return this.#externalTokens.get(place);
+    const last = this.#lastExternals[number] as number;
+    if (last === -1) this.#firstExternals[number] = place;
+    else this.#nextExternals.set(last, place);
+    this.#lastExternals[number] = place;
+    this.#nextExternals.push(-1);
+    const id = this.make({ kind: 'external', shape, site });
+    this.#externalTokens.push(id);
     return id;
   }
 
   /** Those that are there so far. */
   allOf(shape: Shape): readonly TokenId[] {
-    return [...(this.#externals.get(shape)?.values() ?? [])];
+    const found: TokenId[] = [];
+    for (let at = this.#firstExternals[this.#shapeNumber(shape)] as number; at !== -1; at = this.#nextExternals.get(at))
+      found.push(this.#externalTokens.get(at));
+    return found;
   }
 
   bound(target: TokenId, receiver: ValueId, args: readonly ValueId[], promisified: boolean, stateful = false): TokenId {
@@ -116,11 +214,11 @@ export class TokenTable {
 
   /** The value that gathers all properties, once something loads a property by a name that is not known. */
   all(id: TokenId): ValueId {
-    return this.#all[id] as ValueId;
+    return this.#all.get(id);
   }
 
   setAll(id: TokenId, value: ValueId): void {
-    this.#all[id] = value;
+    this.#all.set(id, value);
   }
 
   /** The function behind a function or bound token. */

@@ -36,7 +36,7 @@ import { Seeds } from './origins/seeds.js';
 import { TakenApart } from './origins/taken-apart.js';
 import { TokenFlow } from './origins/token-flow.js';
 import type { CallbackUse, Use } from './origins/uses.js';
-import type { TokenId, TokenTable } from './tokens.js';
+import type { TokenId, TokenSetId, TokenTable } from './tokens.js';
 
 export type { CallbackUse } from './origins/uses.js';
 
@@ -46,6 +46,9 @@ export type Precision = 'calls' | 'wrappers';
 export interface Origins {
   readonly tokens: TokenTable;
   tokensOf(value: ValueId): readonly TokenId[];
+  /** The same for values that hold the same; 0 for those that hold nothing. */
+  setOf(value: ValueId): TokenSetId;
+  membersOf(set: TokenSetId): readonly TokenId[];
   /** Gives what says of values whether one of their tokens is such. To make it takes some room: ask it more than once. */
   mayBe(is: (token: TokenId) => boolean): (value: ValueId) => boolean;
   /** Functions of the program that the call runs. */
@@ -96,6 +99,8 @@ export function traceOrigins(
   return {
     tokens,
     tokensOf: shared.get,
+    setOf: shared.numberOf,
+    membersOf: shared.membersOf,
     mayBe: (is) => shared.some(is),
     calleesOf,
     inPlaceOf,
@@ -249,7 +254,7 @@ class Solver {
     const facts = this.#facts;
     switch (facts.kind.get(code)) {
       case Op.load:
-        return this.#properties.load(token, this.#seeds.loadOf(code));
+        return this.#properties.load(token, this.#flow.loadOf(code));
       case Op.store:
         return this.#properties.store(token, facts.c.get(code), facts.b.get(code));
       case Op.await:

@@ -7,6 +7,7 @@ import { declares, type Part, type PartId } from '../analyzer/cut-parts.js';
 import {
   type AtomId,
   type FunctionId,
+  NOTHING,
   Op,
   type OpId,
   type ValueId,
@@ -14,7 +15,8 @@ import {
   VariableKind,
 } from '../analyzer/facts.js';
 import type { Pipeline } from '../analyzer/index.js';
-import { type TokenId, UNKNOWN } from '../analyzer/tokens.js';
+import { IntList } from '../analyzer/int-list.js';
+import { setOfOne, type TokenId, UNKNOWN } from '../analyzer/tokens.js';
 import type { TypeModel } from '../models/types.js';
 import { Cell, CellColumns, type CellContext, type CellFacts, type CellOrigin } from './cells.js';
 import type { Flows } from './flows.js';
@@ -27,7 +29,9 @@ export class CellTable {
   readonly #startUp: ReadonlySet<PartId>;
   readonly #context: CellContext;
   readonly #cells: Cell[] = [];
-  readonly #byVariable = new Map<ValueId, Cell>();
+  /** By row of the variable its cell, plus one; of those that have no row. */
+  readonly #byRow: Int32Array;
+  readonly #byOther = new Map<ValueId, Cell>();
   readonly #byField = new Map<TokenId, Map<AtomId, Cell>>();
   readonly #byReceiver = new Map<ValueId, Map<AtomId, Cell>>();
   readonly #byObject = new Map<TokenId, Cell>();
@@ -36,7 +40,8 @@ export class CellTable {
   /** Functions by the value that is their `this`. */
   readonly #receivers = new Map<ValueId, FunctionId>();
   readonly #declaredIn = new Map<number, readonly PartId[]>();
-  #holders: Map<TokenId, string> | null = null;
+  /** By token the variable that holds it, or 0. */
+  #holders: Int32Array | null = null;
   #declarations: Map<string, OpId> | null = null;
   /** Names of properties that somebody gives an instance. */
   #stored: Set<AtomId> | null = null;
@@ -44,6 +49,7 @@ export class CellTable {
   constructor(pipeline: Pipeline, flows: Flows, lasting: LastingObjects) {
     this.#pipeline = pipeline;
     this.#lasting = lasting;
+    this.#byRow = new Int32Array(pipeline.facts.variables.rows);
     // Start-up goes on behind what it awaits; but what a request runs as well is no start-up.
     this.#startUp = new Set([0, ...flows.behind(0).keys()].filter((part) => !flows.isInRequest(part)));
     this.#context = {
@@ -52,6 +58,8 @@ export class CellTable {
       touches: new TouchTable(),
       indexes: new Map(),
       hints: new Map(),
+      membersOf: pipeline.origins.membersOf,
+      isComplete: false,
     };
     for (const fn of pipeline.facts.functions) this.#receivers.set(fn.receiver, fn.id);
   }
@@ -73,9 +81,14 @@ export class CellTable {
     return this.#receivers.has(value);
   }
 
+  get context(): CellContext {
+    return this.#context;
+  }
+
   /** The cell of a variable, if anybody has asked for it. */
   known(variable: ValueId): Cell | undefined {
-    return this.#byVariable.get(variable);
+    const row = this.#pipeline.facts.variables.rowOf(variable);
+    return row === -1 ? this.#byOther.get(variable) : this.#cells[(this.#byRow[row] as number) - 1];
   }
 
   ofObject(id: TokenId): Cell {
@@ -89,7 +102,7 @@ export class CellTable {
         variable: null,
         origin: 'startup',
         declaredBy: onlyMain,
-        tokens: [token],
+        set: setOfOne(token),
       });
       this.#byObject.set(token, cell);
     }
@@ -98,11 +111,11 @@ export class CellTable {
 
   ofVariable(value: ValueId): Cell | null {
     const canonical = this.#pipeline.graph.aliases.get(value) ?? value;
-    const known = this.#byVariable.get(canonical);
+    const known = this.known(canonical);
     if (known !== undefined) return known;
     const fact = this.#pipeline.facts.variables.get(canonical) ?? this.#pipeline.facts.variables.get(value);
     if (fact === undefined) return null;
-    const tokens = this.#pipeline.origins.tokensOf(canonical);
+    const set = this.#pipeline.origins.setOf(canonical);
     const declaredBy = fact.owner < 0 ? onlyMain : this.#declarers(fact);
     const cell = this.#add({
       // `exports` and `module` are no variables of the program: their state has other names.
@@ -110,11 +123,13 @@ export class CellTable {
       module: fact.module,
       start: fact.start,
       variable: canonical,
-      origin: this.#originOf(fact.kind, declaredBy, tokens),
+      origin: this.#originOf(fact.kind, declaredBy, this.#pipeline.origins.membersOf(set)),
       declaredBy,
-      tokens,
+      set,
     });
-    this.#byVariable.set(canonical, cell);
+    const row = this.#pipeline.facts.variables.rowOf(canonical);
+    if (row === -1) this.#byOther.set(canonical, cell);
+    else this.#byRow[row] = cell.id + 1;
     return cell;
   }
 
@@ -145,8 +160,9 @@ export class CellTable {
     return token.kind === 'external' && token.site === -1;
   }
 
-  #add(base: Pick<CellFacts, 'name' | 'module' | 'start' | 'variable' | 'origin' | 'declaredBy' | 'tokens'>): Cell {
-    const { name, module, start, variable, origin, declaredBy, tokens } = base;
+  #add(base: Pick<CellFacts, 'name' | 'module' | 'start' | 'variable' | 'origin' | 'declaredBy' | 'set'>): Cell {
+    const { name, module, start, variable, origin, declaredBy, set } = base;
+    const tokens = this.#pipeline.origins.membersOf(set);
     // Key by key: to spread `base` here took half of the time of this pass.
     const facts: CellFacts = {
       name,
@@ -155,7 +171,7 @@ export class CellTable {
       variable,
       origin,
       declaredBy,
-      tokens,
+      set,
       hint: name === '' ? this.#hint(tokens) : name,
       isServer: tokens.some((id) => this.#isServer(id)),
       isOfPackage: tokens.length === 1 && this.#isOfPackage(tokens[0] as TokenId),
@@ -189,22 +205,27 @@ export class CellTable {
   /** The variable that holds such an object, itself or within what it holds, if any. */
   #hint(tokens: readonly TokenId[]): string {
     this.#holders ??= this.#findHolders();
-    return tokens.map((id) => this.#holders?.get(id)).find((name) => name !== undefined) ?? 'object';
+    const holder = tokens.map((id) => this.#holders?.[id] as ValueId).find((variable) => variable !== NOTHING);
+    return this.#pipeline.facts.variables.nameOf(holder ?? NOTHING) ?? 'object';
   }
 
   /** The nearest ones first. */
-  #findHolders(): Map<TokenId, string> {
+  #findHolders(): Int32Array {
     const { facts, origins } = this.#pipeline;
-    const holders = new Map<TokenId, string>();
-    const hold = (value: ValueId, name: string): void => {
-      for (const id of origins.tokensOf(value)) if (id !== UNKNOWN && !holders.has(id)) holders.set(id, name);
+    const holders = new Int32Array(origins.tokens.length);
+    const queue = new IntList(1024);
+    const hold = (value: ValueId, variable: ValueId): void => {
+      for (const id of origins.tokensOf(value)) {
+        if (id === UNKNOWN || holders[id] !== NOTHING) continue;
+        holders[id] = variable;
+        queue.push(id);
+      }
     };
-    for (const variable of facts.variables.values())
-      if (variable.kind !== VariableKind.module) hold(variable.value, variable.name);
-    // A map visits what is added to it on the way.
-    for (const [id, name] of holders) {
+    for (const { kind, value } of facts.variables.values()) if (kind !== VariableKind.module) hold(value, value);
+    for (let at = 0; at < queue.length; at++) {
+      const id = queue.get(at);
       if (origins.tokens.get(id).kind !== 'object') continue;
-      for (const value of origins.tokens.knownProperties(id)?.values() ?? []) hold(value, name);
+      for (const value of origins.tokens.knownProperties(id)?.values() ?? []) hold(value, holders[id] as ValueId);
     }
     return holders;
   }
@@ -254,7 +275,7 @@ export class CellTable {
         variable: null,
         origin: 'startup',
         declaredBy: onlyMain,
-        tokens: [UNKNOWN],
+        set: setOfOne(UNKNOWN),
       });
       fields.set(field, cell);
     }
@@ -278,7 +299,7 @@ export class CellTable {
       variable: null,
       origin: startup ? 'startup' : 'flow',
       declaredBy,
-      tokens: origins.tokensOf(value),
+      set: origins.setOf(value),
     });
     cells.set(field, cell);
     this.#fieldOwners.set(cell, token);

@@ -4,7 +4,7 @@
 import type { PartId } from '../analyzer/cut-parts.js';
 import type { ValueId } from '../analyzer/facts.js';
 import { IntList } from '../analyzer/int-list.js';
-import type { TokenId } from '../analyzer/tokens.js';
+import type { TokenId, TokenSetId } from '../analyzer/tokens.js';
 import type { RunsAnywhere } from './runs-anywhere.js';
 import { NO_TOUCH, type Touch, type TouchId, type TouchTable, type UseKind } from './touches.js';
 
@@ -34,7 +34,8 @@ export interface CellFacts {
   readonly hint: string;
   /** Parts in which it is declared, in ascending order. */
   readonly declaredBy: readonly PartId[];
-  readonly tokens: readonly TokenId[];
+  /** The tokens that it may be. */
+  readonly set: TokenSetId;
   /** Belongs to one request; `reply` is bound to the connection. */
   readonly request: 'reply' | 'request' | null;
   readonly travels: boolean;
@@ -73,6 +74,10 @@ export interface CellContext {
   readonly indexes: Map<number, Map<PartId, TouchId>>;
   /** Of cells without a name, by their numbers. */
   readonly hints: Map<number, string>;
+  /** No touch is added any more: nobody asks for so many that it is worth an index. */
+  isComplete: boolean;
+  /** As origins say; of a draft they are gone. */
+  membersOf: (set: TokenSetId) => readonly TokenId[];
 }
 
 /** A variable, a field of `this`, or an object that lasts, and who does what to it. */
@@ -81,7 +86,7 @@ export class Cell implements CellFacts, Group {
   readonly name: string;
   readonly variable: ValueId | null;
   readonly declaredBy: readonly PartId[];
-  readonly tokens: readonly TokenId[];
+  readonly set: TokenSetId;
   readonly #context: CellContext;
 
   constructor(id: number, facts: CellFacts, context: CellContext) {
@@ -89,7 +94,7 @@ export class Cell implements CellFacts, Group {
     this.name = facts.name;
     this.variable = facts.variable;
     this.declaredBy = facts.declaredBy;
-    this.tokens = facts.tokens;
+    this.set = facts.set;
     this.#context = context;
     if (facts.hint !== facts.name) context.hints.set(id, facts.hint);
     const { module, start, flags, firstTouch, lastTouch } = context.columns;
@@ -105,6 +110,10 @@ export class Cell implements CellFacts, Group {
         (facts.isOfPackage ? IS_OF_PACKAGE : 0) |
         (facts.isFunction ? IS_FUNCTION : 0),
     );
+  }
+
+  get tokens(): readonly TokenId[] {
+    return this.#context.membersOf(this.set);
   }
 
   get module(): number {
@@ -208,7 +217,7 @@ export class Cell implements CellFacts, Group {
       if (touches.partOf(id) === part) return id;
       count++;
     }
-    if (count > fewTouches) this.#makeIndex();
+    if (count > fewTouches && !this.#context.isComplete) this.#makeIndex();
     return NO_TOUCH;
   }
 
@@ -297,4 +306,6 @@ export interface State {
   isChanging(token: TokenId): boolean;
   /** Something that can be reached from these changes. */
   holdChanging(tokens: readonly TokenId[]): boolean;
+  /** Nobody asks what cells may be any more, or what changes. */
+  leave(): void;
 }

@@ -39,10 +39,11 @@ export class ChangedObjects {
 
   /** Objects that the program makes, each at its place. */
   #areKnown(tokens: readonly TokenId[]): boolean {
-    let known = this.#known.get(tokens);
+    // Lists of one are made for who asks.
+    let known = tokens.length < 2 ? undefined : this.#known.get(tokens);
     if (known === undefined) {
       known = tokens.length > 0 && tokens.every((id) => this.#pipeline.origins.tokens.get(id).kind === 'object');
-      this.#known.set(tokens, known);
+      if (tokens.length > 1) this.#known.set(tokens, known);
     }
     return known;
   }

@@ -188,7 +188,7 @@ function standsAlone(pipeline: Pipeline, part: Part, message: ReadonlySet<ValueI
     for (const op of effects.ops.of(id)) {
       const kind = facts.kind.get(op);
       if (kind !== Op.read && kind !== Op.write) continue;
-      if (id === fn.id && (facts.segment.get(op) & 0xffff) < part.segment) continue;
+      if (id === fn.id && (facts.segmentOf(op) & 0xffff) < part.segment) continue;
       if (!isInReach(pipeline, part, facts.a.get(op), message)) return false;
     }
   }

@@ -15,22 +15,33 @@ import type { Flows } from './flows.js';
 
 export type Decision =
   /** Nothing changes it: any number of copies are one. `once`: but for start-up, which sets it some time later. */
-  | { readonly kind: 'constant'; readonly group: Group; readonly parts: readonly PartId[]; readonly once: Cell | null }
-  | { readonly kind: 'scope'; readonly group: Group; readonly parts: readonly PartId[]; readonly owner: PartId }
-  | { readonly kind: 'stream'; readonly group: Group; readonly parts: readonly PartId[] }
+  | { readonly kind: 'constant'; readonly group: Group; parts: readonly PartId[]; readonly once: Cell | null }
+  | { readonly kind: 'scope'; readonly group: Group; parts: readonly PartId[]; readonly owner: PartId }
+  | { readonly kind: 'stream'; readonly group: Group; parts: readonly PartId[] }
   /** `perFlow`: made anew in each flow, so that only the parts of one flow share it. */
-  | { readonly kind: 'share'; readonly group: Group; readonly parts: readonly PartId[]; readonly perFlow: boolean };
+  | { readonly kind: 'share'; readonly group: Group; parts: readonly PartId[]; readonly perFlow: boolean };
 
 const main: PartId = 0;
 
 /** `outsiders` stands for code that nobody knows: what it changes changes at any time, at home. */
 export function decideState(state: State, flows: Flows, outsiders: PartId): ReadonlyMap<Group, Decision> {
   const decisions = new Map<Group, Decision>();
+  const lists = new Map<string, readonly PartId[]>();
   for (const group of state.groups) {
     const decision = decide(group, flows, outsiders);
-    if (decision !== null) decisions.set(group, decision);
+    if (decision === null) continue;
+    decision.parts = sameList(lists, decision.parts);
+    decisions.set(group, decision);
   }
   return decisions;
+}
+
+/** Most groups are touched by the same parts as another one. */
+function sameList(lists: Map<string, readonly PartId[]>, parts: readonly PartId[]): readonly PartId[] {
+  const key = parts.join();
+  const known = lists.get(key);
+  if (known === undefined) lists.set(key, parts);
+  return known ?? parts;
 }
 
 function decide(group: Group, flows: Flows, outsiders: PartId): Decision | null {

@@ -88,7 +88,7 @@ function asks({ facts }: Pipeline, { runs }: Part, calls: ReadonlyMap<FunctionId
   if (calls.size === 0) return false;
   return runs.some(({ fn, segment }) =>
     calls.get(fn)?.some((op) => {
-      const at = facts.segment.get(op);
+      const at = facts.segmentOf(op);
       return segment >= at >>> 16 && segment <= (at & 0xffff);
     }),
   );

@@ -39,7 +39,7 @@ export function findBrought(pipeline: Pipeline, speaks: (part: Part) => boolean)
 function failingIn({ facts, effects, origins, models, source }: Pipeline, part: Part): string | null {
   for (const { fn, segment } of part.runs) {
     for (const op of effects.ops.of(fn)) {
-      const at = facts.segment.get(op);
+      const at = facts.segmentOf(op);
       if (!isCall(facts.kind.get(op)) || segment < at >>> 16 || segment > (at & 0xffff)) continue;
       const isFailing = origins.calleeTokens(op).some((id) => {
         const token = origins.tokens.get(id);
@@ -67,7 +67,7 @@ function broughtBy(pipeline: Pipeline, part: Part, isBrought: IsBrought = () => 
   const { facts, effects, source } = pipeline;
   for (const { fn, segment } of part.runs) {
     for (const op of effects.ops.of(fn)) {
-      const at = facts.segment.get(op);
+      const at = facts.segmentOf(op);
       if (facts.kind.get(op) !== Op.store || segment < at >>> 16 || segment > (at & 0xffff)) continue;
       if (isOnRequest(pipeline, op) && isBrought(pipeline, op)) return source.changed(op);
     }

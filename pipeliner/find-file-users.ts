@@ -80,7 +80,7 @@ class FileUsers {
     const { facts } = this.#pipeline;
     return runs.flatMap(({ fn, segment }) =>
       this.#usesIn(fn).filter(({ op }) => {
-        const segments = facts.segment.get(op);
+        const segments = facts.segmentOf(op);
         return segments >>> 16 <= segment && segment <= (segments & 0xffff);
       }),
     );

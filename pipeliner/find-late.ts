@@ -77,7 +77,7 @@ function* asyncIn(
     if (fn === part.fn.id || (facts.fn(fn).flags & FunctionFlag.async) === 0) continue;
     const waits = effects.ops
       .of(fn)
-      .some((op) => facts.kind.get(op) === Op.await && isIn(facts.segment.get(op), segment));
+      .some((op) => facts.kind.get(op) === Op.await && isIn(facts.segmentOf(op), segment));
     if (!waits) continue;
     const runs = new Set<Run>();
     const functions = new Set([fn]);
@@ -120,7 +120,7 @@ function namesIn(pipeline: Pipeline, part: Part, kind: number, isMeant: (fn: Fun
   const names: string[] = [];
   for (const { fn, segment } of part.runs) {
     for (const op of effects.ops.of(fn)) {
-      if (!isIn(facts.segment.get(op), segment)) continue;
+      if (!isIn(facts.segmentOf(op), segment)) continue;
       const name = nameOn(pipeline, op, kind);
       if (name !== null && isMeant(fn)) names.push(name);
       if (kind === Op.load && isMeant(fn)) names.push(...contextsAskedFor(pipeline, op));

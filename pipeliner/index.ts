@@ -27,9 +27,7 @@ import { Flows } from './flows.js';
 import { type Folds, foldPackages } from './fold-packages.js';
 import { listAppNames } from './list-app-names.js';
 import { listCaptures } from './list-captures.js';
-import { listContexts } from './list-contexts.js';
 import { PassesOfParts } from './list-passes.js';
-import { listStreams } from './list-streams.js';
 import { nameFluxions } from './name-fluxions.js';
 import { type Placed, placeFluxions } from './place-fluxions.js';
 import { collectState } from './state.js';
@@ -45,6 +43,8 @@ export interface Drafted {
   readonly draft: Draft;
   /** What only running it and explaining it asks for, while the analysis is still there: it takes a tenth of the time. */
   link(): LinkFacts;
+  /** Nobody asks for that, or has done so: the draft is all that is left. */
+  leave(): void;
 }
 
 /**
@@ -76,23 +76,16 @@ export function draftProgram(pipeline: Pipeline, withCode: boolean): Drafted | n
     decisions,
     tags,
     names,
-    messageOf: messages.allNames(),
+    messages,
     placed,
     code: withCode ? writeCode(facts, parts, names) : noCode,
-    contexts: listContexts(facts, decisions, parts.list.length),
-    streamsOf: streamsOfFluxions(parts.list, placed, folds),
     folds,
     unresolved: listUnresolved(pipeline),
     cuts: chooseCuts(pipeline, placed, messages, names, folds),
   };
   const link = (): LinkFacts =>
     listLinkFacts(pipeline, names, folds, placed, connectsOf, speaks, flows, decisions, state);
-  return { draft, link };
-}
-
-function streamsOfFluxions(parts: readonly Part[], placed: ReadonlyById<Placed>, folds: Folds): Draft['streamsOf'] {
-  const streamsOf = listStreams(parts, (part) => placed.get(part)?.placement === 'home');
-  return (part) => folds.streams(part, streamsOf);
+  return { draft, link, leave: () => state.leave() };
 }
 
 function listLinkFacts(

@@ -62,7 +62,7 @@ class Called {
 function lateOps({ facts, effects }: Pipeline, fn: FunctionId, segment: number): ReadonlySet<OpId> {
   const late = new Set<OpId>();
   const ops = [...effects.ops.of(fn)].filter((op) => {
-    const at = facts.segment.get(op);
+    const at = facts.segmentOf(op);
     return at >>> 16 <= segment && segment <= (at & 0xffff);
   });
   const first = facts.fn(fn).parent === -1 ? ops.findIndex((op) => listens(facts, op)) : 0;

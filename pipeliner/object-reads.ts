@@ -26,6 +26,7 @@ export class ObjectReads {
   readonly #pipeline: Pipeline;
   readonly #changes: (id: TokenId) => boolean;
   readonly #reach: (tokens: readonly TokenId[]) => readonly TokenId[];
+  /** Of values of which not all that they hold counts. */
   readonly #held = new Map<ValueId, readonly TokenId[]>();
   #requestWithin: Uint8Array | null = null;
   #inRequests: readonly TokenId[] | null = null;
@@ -65,10 +66,14 @@ export class ObjectReads {
 
   each({ fn, segment }: Run, visit: (op: OpId, tokens: readonly TokenId[]) => void): void {
     let reads = this.#byFunction.get(fn);
-    if (reads === undefined) this.#byFunction.set(fn, (reads = this.#find(fn)));
-    const segments = this.#pipeline.facts.segment;
+    const { facts, parts } = this.#pipeline;
+    if (reads === undefined) {
+      reads = this.#find(fn);
+      // Most functions are run by one part, and asked for once.
+      if (parts.runners.get(fn)?.length !== 1) this.#byFunction.set(fn, reads);
+    }
     for (const { op, tokens } of reads) {
-      const at = segments.get(op);
+      const at = facts.segmentOf(op);
       if (at >>> 16 <= segment && segment <= (at & 0xffff)) visit(op, tokens);
     }
   }
@@ -107,7 +112,8 @@ export class ObjectReads {
       if (isCall(kind)) for (const value of this.#boundTo(op)) add(op, this.#changing(value));
       if (this.#hasAll(op)) add(op, this.#changingInRequests());
     }
-    return found ?? noReads;
+    // A list that has grown has room for many more.
+    return (found as ObjectRead[] | null)?.slice() ?? noReads;
   }
 
   /** `const has = set.has.bind(set)`: whoever calls it looks at the set. */
@@ -284,14 +290,15 @@ export class ObjectReads {
   }
 
   #changing(value: ValueId): readonly TokenId[] {
+    const all = this.#pipeline.origins.tokensOf(value);
+    if (all.length === 0) return all;
+    if (!this.#mayBeRequest(value) && !this.#isOfModule(value)) return this.#reach(all);
     let held = this.#held.get(value);
     if (held === undefined) {
-      const all = this.#pipeline.origins.tokensOf(value);
-      if (all.length === 0) return all;
       const tokens = this.#mayBeRequest(value) ? all.filter((id) => !this.#isRequest(id)) : all;
       // Who holds an object holds what is in it; a variable at the top of a module answers for that itself.
       held = this.#isOfModule(value) ? tokens.filter(this.#changes) : this.#reach(tokens);
-      this.#held.set(value, held);
+      if (held.length > 0) this.#held.set(value, held);
     }
     return held;
   }

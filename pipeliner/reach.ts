@@ -11,18 +11,24 @@ import type { LastingObjects } from './lasting-objects.js';
 
 const nothing: readonly TokenId[] = [];
 
+/** By token. */
+interface Memory {
+  get(token: TokenId): readonly TokenId[] | undefined;
+  set(token: TokenId, list: readonly TokenId[]): unknown;
+}
+
 export class Reach {
   readonly #pipeline: Pipeline;
   readonly #lasting: LastingObjects;
   /** What is asked again and again: one token, by its number; several, by all of theirs. */
-  #ofOne: readonly [ById<readonly TokenId[]>, ById<readonly TokenId[]>];
+  #ofOne: readonly [Memory, Memory];
   readonly #ofMany = [new Map<string, readonly TokenId[]>(), new Map<string, readonly TokenId[]>()] as const;
   /** The same by the list itself: a value's list is asked for with each effect on it. */
   readonly #ofLists = [
     new Map<readonly TokenId[], readonly TokenId[]>(),
     new Map<readonly TokenId[], readonly TokenId[]>(),
   ] as const;
-  readonly #neighbours: (readonly TokenId[] | undefined)[];
+  #neighbours: Memory;
   /** All searches so far have been paid for, and some of them are made again. */
   #isFree = false;
   /** Number of the search in which a token was last queued, and found. */
@@ -37,7 +43,7 @@ export class Reach {
     this.#lasting = lasting;
     const count = pipeline.origins.tokens.length;
     this.#ofOne = [new ById(count), new ById(count)];
-    this.#neighbours = new Array<readonly TokenId[] | undefined>(count).fill(undefined);
+    this.#neighbours = new ById(count);
     this.#queued = new Int32Array(count);
     this.#found = new Int32Array(count);
   }
@@ -45,16 +51,20 @@ export class Reach {
   /** What was asked takes much room, and most of it is asked no more. */
   forget(): void {
     this.#isFree = true;
-    this.#ofOne = [new ById(this.#found.length), new ById(this.#found.length)];
+    this.#ofOne = [new Map(), new Map()];
     for (const memory of [...this.#ofMany, ...this.#ofLists]) memory.clear();
-    this.#neighbours.fill(undefined);
+    this.#neighbours = new Map();
   }
 
   /** Functions close over variables, which have cells of their own. */
   from(tokens: readonly TokenId[], deep: boolean): readonly TokenId[] {
     if (tokens.length === 0) return nothing;
     if (tokens.length > 1) return this.#fromMany(tokens, deep);
-    return this.#known(this.#ofOne[deep ? 1 : 0], tokens[0] as TokenId, tokens, deep);
+    const [token] = tokens as readonly [TokenId];
+    // A list of one is made for who asks, and is the same from now on for all who ask here.
+    const other = this.#ofOne[deep ? 0 : 1].get(token);
+    const list = other?.length === 1 && other[0] === token ? other : tokens;
+    return this.#known(this.#ofOne[deep ? 1 : 0], token, list, deep);
   }
 
   #fromMany(tokens: readonly TokenId[], deep: boolean): readonly TokenId[] {
@@ -120,7 +130,9 @@ export class Reach {
   }
 
   #neighboursOf(id: TokenId): readonly TokenId[] {
-    return (this.#neighbours[id] ??= this.#findNeighbours(id));
+    let neighbours = this.#neighbours.get(id);
+    if (neighbours === undefined) this.#neighbours.set(id, (neighbours = this.#findNeighbours(id)));
+    return neighbours;
   }
 
   #findNeighbours(id: TokenId): readonly TokenId[] {

@@ -12,9 +12,9 @@ import { ANY_PROPERTY, type FunctionId, Op, type OpId, type ValueId, VariableKin
 import type { Pipeline } from '../analyzer/index.js';
 import type { RootId } from '../analyzer/roots.js';
 import { Effect } from '../analyzer/summarise-effects.js';
-import type { TokenId } from '../analyzer/tokens.js';
+import type { TokenId, TokenSetId } from '../analyzer/tokens.js';
 import { CellTable } from './cell-table.js';
-import { Cell, mostPlaces, type State, Use, type UseKind } from './cells.js';
+import { Cell, type CellContext, mostPlaces, type State, Use, type UseKind } from './cells.js';
 import { ChangedObjects } from './changed-objects.js';
 import type { Flows } from './flows.js';
 import { groupCells } from './group-cells.js';
@@ -59,7 +59,7 @@ class Collector {
   #order = 0;
   readonly #taken = new Map<number, number>();
   /** By what they hold: values of which the part has changed what is in them. */
-  readonly #takenFrom = new Map<number, Set<readonly TokenId[]>>();
+  readonly #takenFrom = new Map<number, Set<TokenSetId>>();
   readonly #timesChanged = new Map<readonly TokenId[], Uint8Array>();
   readonly #cellsReached = new Map<readonly TokenId[], readonly Cell[]>();
   #part!: Part;
@@ -124,11 +124,11 @@ class Collector {
 
   /** Objects that the part has not changed there before. */
   #isNew(key: number, value: ValueId): boolean {
-    const tokens = this.#pipeline.origins.tokensOf(value);
+    const set = this.#pipeline.origins.setOf(value);
     const seen = this.#takenFrom.get(key);
-    if (seen === undefined) this.#takenFrom.set(key, new Set([tokens]));
-    else if (seen.has(tokens)) return false;
-    else seen.add(tokens);
+    if (seen === undefined) this.#takenFrom.set(key, new Set([set]));
+    else if (seen.has(set)) return false;
+    else seen.add(set);
     return true;
   }
 
@@ -306,6 +306,7 @@ class Collector {
       for (const token of this.#objects.of(cell)) changing.add(this.#lasting.representative(token));
     }
     this.#changing = changing;
+    for (const memory of [this.#cellsReached, this.#timesChanged, this.#takenFrom]) memory.clear();
     this.#readApps(changing);
     if (changing.size === 0) return;
     this.#readRendered(changing);
@@ -328,7 +329,9 @@ class Collector {
           const before = times.get(tokens) ?? 0;
           if (before >= (tokens.length > manyObjects ? 1 : mostPlaces)) return;
           times.set(tokens, before + 1);
-          for (const cell of cellsOf(tokens)) this.#touch(cell, Effect.read, op, null, false);
+          if (tokens.length === 1)
+            this.#touch(this.#cells.ofObject(tokens[0] as TokenId), Effect.read, op, null, false);
+          else for (const cell of cellsOf(tokens)) this.#touch(cell, Effect.read, op, null, false);
         });
       }
     }
@@ -339,6 +342,9 @@ class Collector {
     const known = new Map<readonly TokenId[], readonly TokenId[]>();
     return (tokens) => {
       const reached = this.#reach.from(tokens, true);
+      // Nearly all reach nothing that changes, or nothing else.
+      if (reached.every((token) => changing.has(token))) return reached;
+      if (reached.length === 1) return nothing;
       let found = known.get(reached);
       if (found === undefined) {
         const ids = new Set<TokenId>();
@@ -412,6 +418,9 @@ class Collector {
   }
 
   state(): State {
+    const { context } = this.#cells;
+    context.isComplete = true;
+    context.indexes.clear();
     const grouped = groupCells({
       pipeline: this.#pipeline,
       reach: this.#reach,
@@ -427,6 +436,7 @@ class Collector {
       ...withoutLocals(this.#pipeline, grouped),
       anywhere: this.#anywhere,
       ...askChanging(changing, this.#reach, this.#lasting),
+      leave: leaving(context),
     };
   }
 }
@@ -456,6 +466,17 @@ function askChanging(
   reach.forget();
   const isChanging = (token: TokenId): boolean => changing.has(lasting.representative(token));
   return { isChanging, holdChanging: (tokens) => reach.from(tokens, true).some(isChanging) };
+}
+
+/** Cells do not hold what was found of what they may be, and who holds this no more than cells do. */
+function leaving(context: CellContext): () => void {
+  return () => {
+    context.membersOf = noMembers;
+  };
+}
+
+function noMembers(): readonly TokenId[] {
+  return nothing;
 }
 
 /** Who reads that many at once has shown it by one place. */

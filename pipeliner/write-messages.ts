@@ -37,6 +37,13 @@ export class Messages {
         if (part < parts.length && travels(facts, cell, decision, part)) this.#use(cell, touch);
       }
     }
+    this.#writeAll();
+  }
+
+  /** What messages are found with takes many times as much as they do, and is gone then. */
+  #writeAll(): void {
+    for (const { streams } of this.#parts) for (const stream of streams) this.of(stream);
+    [this.#used, this.#given, this.#needed] = [new ById(0), new ById(0), new ById(0)];
   }
 
   #use(cell: Cell, touch: Touch): void {
@@ -72,7 +79,7 @@ export class Messages {
     return this.of(stream).find((cell) => !cell.travels && cell.request === null) ?? null;
   }
 
-  /** The names of the variables in all messages, which are all written then: what they were found with takes many times as much, and is gone. */
+  /** The names of the variables in all messages. */
   allNames(): (stream: PartStream) => readonly string[] {
     const names = new Map<object | null, readonly string[]>();
     for (const { streams } of this.#parts) {
@@ -81,7 +88,6 @@ export class Messages {
         if (!names.has(key)) names.set(key, [...new Set(this.of(stream).map((cell) => cell.name))]);
       }
     }
-    [this.#used, this.#given, this.#needed] = [new ById(0), new ById(0), new ById(0)];
     return (stream) => names.get(keyOf(stream)) ?? [];
   }
 

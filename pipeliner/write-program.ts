@@ -23,23 +23,25 @@ import type {
 import { type Cell, type Group, type Touch, Use, type UseKind } from './cells.js';
 import type { Decision } from './decide-state.js';
 import type { Folds } from './fold-packages.js';
+import { listContexts } from './list-contexts.js';
+import { listStreams } from './list-streams.js';
 import type { Placed } from './place-fluxions.js';
 import type { Tags } from './tag-groups.js';
 import type { ProgramCode } from './write-code.js';
+import type { Messages } from './write-messages.js';
 
 /** What a program is made of. */
 export interface Draft {
   readonly facts: Facts;
   readonly source: SourceText;
   readonly parts: readonly Part[];
-  readonly decisions: ReadonlyMap<Group, Decision>;
-  readonly tags: Tags;
+  /** None any more once the variables are written. */
+  decisions: ReadonlyMap<Group, Decision>;
+  tags: Tags;
   readonly names: ReadonlyById<string>;
-  readonly messageOf: (stream: PartStream) => readonly string[];
   readonly placed: ReadonlyById<Placed>;
   readonly code: ProgramCode;
-  readonly contexts: ReadonlyById<readonly string[]>;
-  readonly streamsOf: (part: Part) => readonly PartStream[];
+  readonly messages: Messages;
   readonly folds: Folds;
   readonly unresolved: readonly Unresolved[];
   readonly cuts: Pick<ShownProgram, 'cuts' | 'uncut'>;
@@ -49,6 +51,13 @@ export interface Draft {
 export function writeProgram(draft: Draft, withTexts: boolean): ShownProgram {
   const { facts, folds, placed, code } = draft;
   facts.keepPlaces();
+  // What follows from decisions is found now that the analysis is gone.
+  const contexts = listContexts(facts, draft.decisions, draft.parts.length);
+  const variables = listVariables(draft);
+  // Who does what to what takes as much room as what is written of it.
+  draft.decisions = new Map();
+  draft.tags = { ofPart: draft.tags.ofPart, ofGroup: new Map() };
+  const writing = { draft, contexts, messageOf: draft.messages.allNames(), streamsOf: streamsOfFluxions(draft) };
   const own = facts.modules.filter(({ owner }) => owner === null);
   const entry = facts.modules[0]?.id ?? '';
   return {
@@ -57,8 +66,8 @@ export function writeProgram(draft: Draft, withTexts: boolean): ShownProgram {
     modules: own.map((module) => ({ id: module.id, code: module.id === entry ? '' : code.ofModule(module) })),
     fluxions: draft.parts
       .filter(({ id }) => !folds.isFolded(id))
-      .map((part) => makeFluxion(draft, part, placed.get(part.id) ?? { placement: 'home', reasons: [] })),
-    variables: listVariables(draft),
+      .map((part) => makeFluxion(writing, part, placed.get(part.id) ?? { placement: 'home', reasons: [] })),
+    variables,
     unresolved: draft.unresolved,
     sources: own.map(withTexts ? toSource : withoutText),
     packages: facts.modules.filter(({ owner }) => owner !== null).map(withTexts ? toSource : withoutText),
@@ -79,13 +88,27 @@ export function nameOf(draft: Pick<Draft, 'names'>, part: PartId): string {
   return draft.names.get(part) ?? 'main';
 }
 
-function makeFluxion(draft: Draft, part: Part, { placement, reasons }: Placed): Fluxion {
+function streamsOfFluxions({ parts, placed, folds }: Draft): (part: Part) => readonly PartStream[] {
+  const streamsOf = listStreams(parts, (part) => placed.get(part)?.placement === 'home');
+  return (part) => folds.streams(part, streamsOf);
+}
+
+/** What fluxions are made of. */
+interface Writing {
+  readonly draft: Draft;
+  readonly contexts: ReadonlyById<readonly string[]>;
+  readonly messageOf: (stream: PartStream) => readonly string[];
+  readonly streamsOf: (part: Part) => readonly PartStream[];
+}
+
+function makeFluxion(writing: Writing, part: Part, { placement, reasons }: Placed): Fluxion {
+  const { draft, contexts, streamsOf } = writing;
   return {
     id: nameOf(draft, part.id),
     kind: part.kind,
     tags: draft.tags.ofPart.get(part.id) ?? [],
-    context: draft.contexts.get(part.id) ?? [],
-    streams: draft.streamsOf(part).map((stream) => makeStream(draft, stream)),
+    context: contexts.get(part.id) ?? [],
+    streams: streamsOf(part).map((stream) => makeStream(writing, stream)),
     at: placeOf(draft, part),
     placement,
     reasons,
@@ -99,10 +122,10 @@ function placeOf(draft: Draft, part: Part): Place {
   return module === undefined ? { module: '', line: 1, column: 1 } : placeAt(module, offset);
 }
 
-function makeStream(draft: Draft, stream: PartStream): StreamFact {
+function makeStream({ draft, messageOf }: Writing, stream: PartStream): StreamFact {
   const { point, cut } = stream;
   const { type } = stream;
-  const message = draft.messageOf(stream);
+  const message = messageOf(stream);
   const dest = stream.to.map((to) => nameOf(draft, to));
   if (point !== null) {
     return {

@@ -40,7 +40,17 @@ test('sets have what was added, in its order, while they grow and when they are 
     expected.map((_, id) => shared.get(id)),
     listed,
   );
-  t.is(shared.get(0), shared.get(20), 'those that hold the same are one array');
+  t.is(shared.numberOf(0), shared.numberOf(20), 'those that hold the same have one number');
+  t.is(shared.numberOf(7), 0);
+  t.deepEqual(
+    expected.map((_, id) => shared.membersOf(shared.numberOf(id))),
+    listed,
+  );
+  const later = shared.renamed((id) => 3 * id + 1);
+  t.deepEqual(
+    expected.flatMap((_, id) => [later.get(3 * id), later.get(3 * id + 1)]),
+    listed.flatMap((members) => [[], members]),
+  );
   const hasEven = shared.some((member) => member % 2 === 0);
   t.deepEqual(
     expected.map((_, id) => hasEven(id)),

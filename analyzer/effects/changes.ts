@@ -63,11 +63,11 @@ export class Changes {
       this.#values.changed = true;
   }
 
-  /** Values that hold the same have the same list. What holds nothing is no object. */
+  /** What holds nothing is no object. */
   readonly #isSame = (left: ValueId, right: ValueId): boolean => {
     if (left === right) return true;
-    const tokens = this.#origins.tokensOf(right);
-    return tokens.length === 0 || tokens === this.#origins.tokensOf(left);
+    const set = this.#origins.setOf(right);
+    return set === 0 || set === this.#origins.setOf(left);
   };
 
   /** Of a variable: callers have nothing to know of it. */

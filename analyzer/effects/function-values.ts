@@ -34,7 +34,7 @@ export class FunctionValues {
   readonly #origins: Origins;
   readonly #ops: OpsByFunction;
   readonly #list: EffectList;
-  readonly #bits: Uint8Array;
+  #bits: Uint8Array;
   readonly #lost = new Set<FunctionId>();
 
   // The function being looked at. Each value that it uses has a slot, by whose number the lists go.
@@ -110,6 +110,7 @@ export class FunctionValues {
     this.recording = false;
     this.#used = [NOTHING];
     this.#slotOf = new Int32Array(0);
+    this.reads.leave();
     for (const lists of [this.#own, this.#self, this.#inner, this.#all]) lists.length = 1;
   }
 

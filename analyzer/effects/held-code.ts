@@ -51,12 +51,16 @@ const callsNothing = new Set(['console', 'util', 'assert', 'path', 'querystring'
 /** `new Console(stream)` */
 const writesToGiven = /^console\.Own\b/;
 
+const nobody: readonly FunctionId[] = [];
+
 export class HeldCode {
   readonly #facts: Facts;
   readonly #origins: Origins;
   readonly #models: Models;
   /** Callbacks of rupture points: these say when they run. */
   readonly #callbacks = new Set<FunctionId>();
+  /** 1 for each call that has been asked for. Of nearly all it is nobody. */
+  readonly #isKnown: Uint8Array;
   readonly #ofCalls = new Map<OpId, readonly FunctionId[]>();
   readonly #reached: ReachedFrom;
   #given: Given | null = null;
@@ -68,6 +72,7 @@ export class HeldCode {
 
   constructor(facts: Facts, origins: Origins, ruptures: Ruptures, models: Models, budget: Budget) {
     this.#facts = facts;
+    this.#isKnown = new Uint8Array(facts.kind.length);
     this.#origins = origins;
     this.#models = models;
     for (const point of ruptures.points) if (!point.held) for (const { fn } of point.callbacks) this.#callbacks.add(fn);
@@ -76,9 +81,12 @@ export class HeldCode {
 
   /** What the call may run, besides what is called and its callbacks. */
   of(op: OpId): readonly FunctionId[] {
-    let known = this.#ofCalls.get(op);
-    if (known === undefined) this.#ofCalls.set(op, (known = this.#findOf(op)));
-    return known;
+    if (this.#isKnown[op] === 0) {
+      const found = this.#findOf(op);
+      if (found.length > 0) this.#ofCalls.set(op, found);
+      this.#isKnown[op] = 1;
+    }
+    return this.#ofCalls.get(op) ?? nobody;
   }
 
   #findOf(op: OpId): readonly FunctionId[] {

@@ -31,6 +31,12 @@ export class OpReads {
     this.#logged = this.#places = this.#now = 0;
   }
 
+  /** Nothing is looked at any more. */
+  leave(): void {
+    for (const column of [this.#from, this.#to, this.#doneAt, this.#log, this.#changedAt, this.#isSeen])
+      column.length = 0;
+  }
+
   addSlot(): void {
     for (let kind = 0; kind < kinds; kind++) {
       this.#changedAt[this.#places] = 0;

@@ -9,7 +9,7 @@ import { type Facts, type FunctionFact, FunctionFlag, Op, type ValueId } from '.
 
 export class OwnObjects {
   readonly #facts: Facts;
-  /** By variable: the function that made all that it holds; -1 where there is no such function. */
+  /** By variable: the function that made all that it holds, where there is one. */
   #makers: Map<ValueId, number> | null = null;
 
   constructor(facts: Facts) {
@@ -44,15 +44,21 @@ export class OwnObjects {
   #findMakers(): Map<ValueId, number> {
     const facts = this.#facts;
     const made = this.#findMade();
-    const makers = new Map<ValueId, number>();
+    // One more than the function; -1 where there are others.
+    const makers = new Int32Array(facts.valueCount);
     for (let op = 0; op < facts.kind.length; op++) {
       if (facts.kind.get(op) !== Op.copy) continue;
       const [from, to] = [facts.a.get(op), facts.b.get(op)];
       const maker = made.get(from);
       // Listed are variables that other functions name as well: these may be parts of one flow.
       const isOwn = maker !== undefined && maker === facts.owner.get(op) && facts.variables.ownerOf(to) === undefined;
-      makers.set(to, isOwn && (makers.get(to) ?? maker) === maker ? maker : -1);
+      makers[to] = isOwn && (makers[to] === 0 || makers[to] === maker + 1) ? maker + 1 : -1;
     }
-    return makers;
+    const found = new Map<ValueId, number>();
+    for (let value = 0; value < makers.length; value++) {
+      const maker = (makers[value] as number) - 1;
+      if (maker >= 0) found.set(value, maker);
+    }
+    return found;
   }
 }

@@ -6,6 +6,7 @@
  */
 import type { Budget } from '../budget.js';
 import type { FunctionId, ValueId } from '../facts.js';
+import { IntKeys } from '../int-keys.js';
 import type { TokenId } from '../tokens.js';
 
 export type Place =
@@ -32,6 +33,8 @@ export class ReachedFrom {
   readonly #look: Look;
   readonly #budget: Budget;
   readonly #known = new Map<number, readonly FunctionId[]>();
+  /** Places from which no function is reached: most. */
+  readonly #empty = new IntKeys(true);
   /** Places that are being looked at, in the order in which they were come to, by where they stand in it. */
   readonly #open = new Map<number, number>();
   readonly #order: number[] = [];
@@ -43,10 +46,17 @@ export class ReachedFrom {
 
   of(place: Place): readonly FunctionId[] {
     const key = keyOf(place);
-    if (!this.#known.has(key)) this.#walk(place, key, new Set());
-    const known = this.#known.get(key) ?? none;
+    let known = this.#knownOf(key);
+    if (known === undefined) {
+      this.#walk(place, key, new Set());
+      known = this.#knownOf(key) ?? none;
+    }
     this.#budget.spend(1 + known.length / functionsForWork);
     return known;
+  }
+
+  #knownOf(key: number): readonly FunctionId[] | undefined {
+    return this.#known.get(key) ?? (this.#empty.find(key) === -1 ? undefined : none);
   }
 
   /**
@@ -65,8 +75,8 @@ export class ReachedFrom {
         const nextKey = keyOf(next);
         const open = this.#open.get(nextKey);
         if (open !== undefined) back = Math.min(back, open);
-        else if (!this.#known.has(nextKey)) back = Math.min(back, this.#walk(next, nextKey, found));
-        const known = this.#known.get(nextKey) ?? none;
+        else if (this.#knownOf(nextKey) === undefined) back = Math.min(back, this.#walk(next, nextKey, found));
+        const known = this.#knownOf(nextKey) ?? none;
         for (const fn of known) found.add(fn);
         if (known.length > most.length) most = known;
         this.#budget.spend(known.length / functionsForWork);
@@ -80,7 +90,8 @@ export class ReachedFrom {
   #close(at: number, found: readonly FunctionId[]): void {
     for (const key of this.#order.splice(at)) {
       this.#open.delete(key);
-      this.#known.set(key, found);
+      if (found.length === 0) this.#empty.add(key);
+      else this.#known.set(key, found);
     }
   }
 }

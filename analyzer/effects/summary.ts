@@ -53,7 +53,8 @@ export class Summary {
     this.#effects ??= new Map();
     const known = this.#effects.get(key);
     if (known === undefined) {
-      this.#effects.set(key, { ...changed, others: [] });
+      // Not by spreading: the engine would keep a description of each.
+      this.#effects.set(key, { op: changed.op, value: changed.value, others: [] });
       return true;
     }
     const isKnown =

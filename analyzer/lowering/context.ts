@@ -375,7 +375,7 @@ export class LoweringContext {
     const arrow = (shape.flags & FunctionFlag.arrow) !== 0;
     const valueStart = facts.valueCount;
     // Written out: spreading objects costs more than all the rest of this.
-    const fact: FunctionFact = {
+    return facts.addFunction({
       start: shape.start,
       end: shape.end,
       bodyStart: shape.bodyStart,
@@ -400,9 +400,7 @@ export class LoweringContext {
       valueStart,
       valueEnd: 0,
       functionEnd: 0,
-    };
-    facts.functions.push(fact);
-    return fact;
+    });
   }
 
   /** Lowers the inside of a function: `body` runs with the function as the current one. */
@@ -415,7 +413,7 @@ export class LoweringContext {
       loop: 0,
       awaits: 0,
       straight: true,
-      tries: [],
+      tries: none,
       lastAwait: null,
       conditional: 0,
       trying: 0,

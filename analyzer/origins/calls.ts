@@ -60,8 +60,6 @@ export class Calls {
   readonly #waiting: Waiting[] = [];
   /** Uses of what callbacks give, by the uses of these callbacks. */
   readonly #ofResults = new Map<Extract<Use, { kind: 'callback' }>, Extract<Use, { kind: 'callback' }>>();
-  /** What callbacks are called with, by their use and the parameters that the model lists. */
-  readonly #givenTo = new Map<Use, Map<readonly ValueRef[], readonly ValueId[]>>();
   readonly #superCalls: { readonly id: TokenId; readonly view: CallView }[] = [];
 
   constructor(passes: CallPasses) {
@@ -118,7 +116,7 @@ export class Calls {
 
   /** `generator.next()` runs its body and gives `{ value }`. */
   #step(id: TokenId, fn: FunctionId, view: CallView): void {
-    this.#found.callees.add(view.op, fn);
+    this.#found.addCallee(view.op, fn);
     // What is sent in is what `yield` gives: lowering takes that for anything that is thrown around.
     this.#flow.edge(view.args[0] ?? NOTHING, this.#facts.thrown);
     const result = this.#flow.madeAt(view.op, 'Object');
@@ -215,8 +213,8 @@ export class Calls {
     }
     const fn = this.#contexts.forCall(this.#facts.fn(called), view);
     const fnId = fn.id;
-    if (view.op >= 0) this.#found.callees.add(view.op, fnId);
-    this.#found.called.add(fnId);
+    if (view.op >= 0) this.#found.addCallee(view.op, fnId);
+    this.#found.noteCalled(fnId);
     this.#found.start(fnId);
     this.#passArguments(fn, view.args, view.spread);
     const isArrow = (fn.flags & FunctionFlag.arrow) !== 0;
@@ -347,7 +345,7 @@ export class Calls {
     const fn =
       rupture.kind === 'sync' ? this.#contexts.forRearranged(this.#facts.fn(called), op) : this.#facts.fn(called);
     const fnId = fn.id;
-    this.#found.called.add(fnId);
+    this.#found.noteCalled(fnId);
     this.#found.start(fnId);
     if (rupture.callsResult === true) this.#callResult(fn.result, use);
     const bound = token.kind === 'bound' ? token.args : [];
@@ -372,7 +370,12 @@ export class Calls {
     if (inner === undefined) {
       const { op, argument, rupture } = use.use;
       const called: Rupture = { ...rupture, callback: 'functions', params: [] };
-      inner = { ...use, use: { op, rupture: called, value: result, argument, isResult: true } };
+      inner = {
+        kind: 'callback',
+        use: { op, rupture: called, value: result, argument, isResult: true },
+        call: use.call,
+        given: null,
+      };
       this.#ofResults.set(use, inner);
       this.#ofResults.set(inner, inner);
     }
@@ -401,19 +404,19 @@ export class Calls {
   /** The same to each function that the callback can be. */
   #given(use: Extract<Use, { kind: 'callback' }>, params: readonly ValueRef[]): readonly ValueId[] {
     if (params.length === 0) return [];
-    let known = this.#givenTo.get(use);
-    if (known === undefined) this.#givenTo.set(use, (known = new Map()));
-    let values = known.get(params);
-    if (values === undefined) {
+    let given = use.given;
+    while (given !== null && given.params !== params) given = given.before;
+    if (given === null) {
       // What a listener is called with is made anew for each call (a socket, a chunk), not where it is registered.
       this.#givenValues.givesAnew = use.use.rupture.kind !== 'sync';
       this.#givenValues.givesAgain = use.use.rupture.kind === 'start';
-      values = params.map((ref) => this.#givenValues.refValue(ref, use.call));
+      const values = params.map((ref) => this.#givenValues.refValue(ref, use.call));
       this.#givenValues.givesAnew = false;
       this.#givenValues.givesAgain = false;
-      known.set(params, values);
+      given = { params, values, before: use.given };
+      use.given = given;
     }
-    return values;
+    return given.values;
   }
 
   /** Nobody says what the event brings: it may be whatever the program has given the emitter, to emit it. */
@@ -440,7 +443,7 @@ export class Calls {
   admitUnknownCallers(): boolean {
     let found = false;
     for (const fn of this.#facts.functions) {
-      if (this.#found.called.has(fn.id) && !this.#found.escaped.has(fn.id)) continue;
+      if (this.#found.isCalled(fn.id) && !this.#found.escaped.has(fn.id)) continue;
       if (!this.#found.mayRun(fn.id)) continue;
       for (const param of fn.params) if (this.#flow.add(param, UNKNOWN)) found = true;
     }

@@ -9,11 +9,16 @@
  */
 import { cloneFunction, cloneSize, isToldApart, markWrappers, mayChangeGiven } from '../clone-function.js';
 import { type Facts, type FunctionFact, FunctionFlag, type FunctionId, type OpId } from '../facts.js';
+import { IntKeys } from '../int-keys.js';
+import { IntList } from '../int-list.js';
 import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Precision } from '../trace-origins.js';
 import type { Seeds } from './seeds.js';
 import type { TokenFlow } from './token-flow.js';
 import type { CallView } from './uses.js';
+
+const NO = 1;
+const YES = 2;
 
 /** Of copies in copies. */
 const deepest = 3;
@@ -25,10 +30,14 @@ export class Contexts {
   readonly #seeds: Seeds;
   readonly #facts: Facts;
   readonly #tokens: TokenTable;
-  /** Copies by original and call, or receiver. */
+  /** Functions of which there may be copies, and by these the call, or receiver, that has the function itself. */
+  readonly #originals = new IntKeys(true);
+  readonly #firstKeys: number[] = [];
+  /** Copies by original and call, or receiver: what is shared by few calls. */
   readonly #cloned = new Map<FunctionId, Map<number, FunctionFact>>();
   readonly #depths = new Map<FunctionId, number>();
-  readonly #mayChange = new Map<FunctionId, boolean>();
+  /** By function, plus one. */
+  readonly #mayChange = new IntList(1024);
   readonly #precision: Precision;
   #cloneBudget: number;
 
@@ -83,9 +92,9 @@ export class Contexts {
    *  and all direct calls have one. */
   forRearranged(fn: FunctionFact, key: OpId | typeof direct): FunctionFact {
     if (fn.params.length === 0 || key < direct || !this.areAllCallsTold) return fn;
-    let mayChange = this.#mayChange.get(fn.id);
-    if (mayChange === undefined) this.#mayChange.set(fn.id, (mayChange = mayChangeGiven(this.#facts, fn)));
-    if (!mayChange) return fn;
+    this.#mayChange.extend(fn.id + 1);
+    if (this.#mayChange.get(fn.id) === 0) this.#mayChange.set(fn.id, mayChangeGiven(this.#facts, fn) ? YES : NO);
+    if (this.#mayChange.get(fn.id) === NO) return fn;
     return this.#copyFor(fn, key, key === direct ? 0 : this.#depth(this.#facts.fn(this.#facts.owner.get(key))));
   }
 
@@ -99,18 +108,18 @@ export class Contexts {
 
   /** `key` is the call or, inverted, the receiver. */
   #copyFor(fn: FunctionFact, key: number, depth: number): FunctionFact {
-    const known = this.#cloned.get(fn.id);
-    if (known === undefined) {
-      this.#cloned.set(fn.id, new Map([[key, fn]]));
-      return fn;
-    }
-    let copy = known.get(key);
+    const place = this.#originals.add(fn.id);
+    if (place === this.#firstKeys.length) this.#firstKeys.push(key);
+    if (this.#firstKeys[place] === key) return fn;
+    let copy = this.#cloned.get(fn.id)?.get(key);
     if (copy !== undefined) return copy;
     if (depth >= deepest || this.#cloneBudget < cloneSize(fn)) return fn;
     this.#cloneBudget -= cloneSize(fn);
     const clone = cloneFunction(this.#facts, fn);
     copy = clone.root;
-    known.set(key, copy);
+    const known = this.#cloned.get(fn.id);
+    if (known === undefined) this.#cloned.set(fn.id, new Map([[key, copy]]));
+    else known.set(key, copy);
     this.#depths.set(copy.id, depth + 1);
     for (let next = clone.firstFunction; next < this.#facts.functions.length; next++)
       this.#seeds.seedFunction(this.#facts.fn(next));

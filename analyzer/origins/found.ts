@@ -23,10 +23,12 @@ export interface Closed {
 }
 
 export class Found {
-  readonly callees = new IntSets();
   /** By call, of which there are a fifth as many as ops; the latter of method calls: the value that holds the method. */
+  readonly #callees = new IntSets();
   readonly #inPlaceCallees = new IntSets();
   readonly #methodValues = new IntList(1024);
+  /** Of ops that are no calls: generators that are gone through. */
+  readonly #stepped = new Map<OpId, Set<FunctionId>>();
   /** Method calls, in the order in which they were found. */
   readonly methods = new IntList(4096);
   /** All that is called, where each receiver has a call of its own. */
@@ -35,7 +37,8 @@ export class Found {
   readonly escaped = new Set<FunctionId>();
   /** Packages call them, by an object that they keep. */
   readonly lent = new Set<FunctionId>();
-  readonly called = new Set<FunctionId>();
+  /** One bit for each function: it is called. */
+  readonly #called = new IntList(256);
   readonly receiverOf = new Map<OpId, ValueId>();
   /** Functions of packages that run, or may, in the order in which that was found. */
   readonly started: FunctionId[] = [];
@@ -90,6 +93,26 @@ export class Found {
     this.#methodValues.set(call, value);
   }
 
+  addCallee(op: OpId, fn: FunctionId): void {
+    const call = this.#callOf(op);
+    if (call !== NO_CALL) {
+      this.#callees.add(call, fn);
+      return;
+    }
+    const known = this.#stepped.get(op);
+    if (known === undefined) this.#stepped.set(op, new Set([fn]));
+    else known.add(fn);
+  }
+
+  noteCalled(fn: FunctionId): void {
+    this.#called.extend((fn >> 5) + 1);
+    this.#called.set(fn >> 5, this.#called.get(fn >> 5) | (1 << (fn & 31)));
+  }
+
+  isCalled(fn: FunctionId): boolean {
+    return fn >> 5 < this.#called.length && (this.#called.get(fn >> 5) & (1 << (fn & 31))) !== 0;
+  }
+
   addInPlace(op: OpId, fn: FunctionId): void {
     const call = this.#callOf(op);
     invariant(call !== NO_CALL, `op ${op} runs something and calls nothing`);
@@ -103,7 +126,6 @@ export class Found {
 
   /** Nothing is added any more. */
   close(): Closed {
-    this.called.clear();
     const { callOp } = this.#facts;
     const methods = new Ranks();
     const held = new IntList(1024);
@@ -119,10 +141,16 @@ export class Found {
       const functions = inPlaceOfCall.get(call);
       if (functions.length > 0) inPlace.set(op, functions);
     }
+    const calleesOfCall = this.#callees.share().renamed((call) => callOp.get(call));
+    const stepped = new Map([...this.#stepped].map(([op, functions]) => [op, [...functions]]));
+    const calleesOf = (op: OpId): readonly FunctionId[] => {
+      const callees = calleesOfCall.get(op);
+      return callees.length > 0 || stepped.size === 0 ? callees : (stepped.get(op) ?? nobody);
+    };
     const calleeOf = (op: OpId): ValueId => {
       const place = methods.of(op);
       return place === -1 ? NOTHING : held.get(place);
     };
-    return { calleesOf: this.callees.share().get, inPlaceOf: (op) => inPlace.get(op) ?? nobody, calleeOf };
+    return { calleesOf, inPlaceOf: (op) => inPlace.get(op) ?? nobody, calleeOf };
   }
 }

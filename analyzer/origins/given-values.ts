@@ -249,7 +249,7 @@ export class GivenValues {
         if (arg === NOTHING) continue;
         const kept = this.#isCollection(call) ? this.#itemsFor(call, arg, view) : arg;
         const holder = view.isNew ? view.to : view.receiver;
-        this.#takenApart.noteKept(kept, { value: holder, isNew: view.isNew });
+        this.#takenApart.noteKept(kept, holder, view.isNew);
         const isKey = index < 0 && this.#isKey(arg, name, view);
         this.#flow.use(holder, { kind: 'keep', from: kept, isKey, isHandler: takesHandlers(call) });
         if (!view.isNew && this.#makes(call)) this.#flow.use(view.to, { kind: 'keep', from: kept });
@@ -428,11 +428,11 @@ export class GivenValues {
   }
 }
 
-/** Not if it may be one of none. */
 function takesHandlers({ ruptures }: Call): boolean {
   return ruptures?.some(({ request }) => request === true) === true;
 }
 
+/** Not if it may be one of none. */
 function hasArgument({ args, spread }: CallView, index: number | undefined): boolean {
   return index !== undefined && index < args.length && (spread < 0 || index < spread);
 }

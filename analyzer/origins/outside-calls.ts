@@ -254,7 +254,7 @@ export class OutsideCalls {
       if (value === NOTHING) continue;
       const use: CallbackUse = { op: view.op, rupture, value, argument: index };
       this.#found.callbacks.push(use);
-      this.#flow.use(value, { kind: 'callback', use, call: view });
+      this.#flow.use(value, { kind: 'callback', use, call: view, given: null });
     }
   }
 

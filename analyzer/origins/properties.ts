@@ -82,7 +82,6 @@ export class Properties {
   readonly #stored = new Map<string, ValueId>();
   /** Calls by packages of what is put on their objects. */
   readonly #callings = new Map<readonly ValueRef[], Use>();
-  readonly #shadows = new Map<string, Load>();
   readonly #iterations = new Map<string, Load>();
   readonly #late: { readonly id: TokenId; readonly to: ValueId; seen: number }[] = [];
   readonly #escapedTokens = new Set<TokenId>();
@@ -140,7 +139,7 @@ export class Properties {
       this.#inherited.push({ id, use });
       return;
     }
-    if (token.kind === 'object' && token.type === 'Generator' && use.op >= 0) this.#found.callees.add(use.op, token.fn);
+    if (token.kind === 'object' && token.type === 'Generator' && use.op >= 0) this.#found.addCallee(use.op, token.fn);
     if (use.items && token.kind === 'object') return this.#loadItems(id, token, use);
     if (use.values && isMap(token)) return this.#flow.edge(this.#flow.property(id, ANY_PROPERTY), use.to);
     if (use.atom === ANY_PROPERTY) return this.#loadAny(id, token, use);
@@ -186,15 +185,9 @@ export class Properties {
   #loadInherited(proto: ValueId, use: Load, own: ValueId): void {
     if (proto === NOTHING) return;
     const up = (use.up ?? 0) + 1;
-    if (this.#flow.mayGoOn(up > usualHeight ? workForStepUp : 0)) this.#flow.lay(proto, this.#shadowed(use, own, up));
+    if (this.#flow.mayGoOn(up > usualHeight ? workForStepUp : 0))
+      this.#flow.lay(proto, this.#flow.shadowed(use, own, up));
     else this.#flow.add(use.to, UNKNOWN);
-  }
-
-  #shadowed(use: Load, shadow: ValueId, up: number): Load {
-    const key = `${use.op} ${use.to} ${shadow}`;
-    let derived = this.#shadows.get(key);
-    if (derived === undefined) this.#shadows.set(key, (derived = loadWith(use, use.to, shadow, up)));
-    return derived;
   }
 
   /** Items are what is stored under no name; an object with an iterator of its own gives what that gives. */
@@ -515,7 +508,7 @@ export class Properties {
     if (use === undefined) {
       const rupture: Rupture = { kind: 'start', callback: 'functions', params };
       const call = { op: -1, to: NOTHING, receiver: NOTHING, args: [], spread: -1, isNew: false, promisified: false };
-      use = { kind: 'callback', use: { op: -1, rupture, value: NOTHING, argument: 0 }, call };
+      use = { kind: 'callback', use: { op: -1, rupture, value: NOTHING, argument: 0 }, call, given: null };
       this.#callings.set(params, use);
     }
     return use;

@@ -6,6 +6,7 @@
  */
 import {
   ANY_PROPERTY,
+  type CallId,
   type Facts,
   type FunctionFact,
   FunctionFlag,
@@ -23,7 +24,7 @@ import type { Models, Shape } from '../models.js';
 import { type TokenId, type TokenTable, UNKNOWN } from '../tokens.js';
 import type { Found } from './found.js';
 import type { TokenFlow } from './token-flow.js';
-import type { CallView, Load, Use } from './uses.js';
+import type { CallView, Use } from './uses.js';
 
 export class Seeds {
   readonly #flow: TokenFlow;
@@ -31,7 +32,6 @@ export class Seeds {
   readonly #facts: Facts;
   readonly #models: Models;
   readonly #tokens: TokenTable;
-  readonly #loads = new Map<OpId, Load>();
   /** Calls with spread arguments, for which values are made. */
   readonly #spreads = new Map<OpId, CallView>();
   readonly #promises = new Map<FunctionId, ValueId>();
@@ -185,18 +185,6 @@ export class Seeds {
     this.#flow.useOp(base, op);
   }
 
-  /** The load of an op, always the same: prototypes and lists know it by that. */
-  loadOf(op: OpId): Load {
-    let load = this.#loads.get(op);
-    if (load === undefined) {
-      const { a, b, c, d } = this.#facts;
-      const [atom, to, receiver] = [c.get(op), b.get(op), a.get(op)];
-      load = { kind: 'load', atom, to, receiver, op, items: d.get(op) === 1, shadow: undefined };
-      this.#loads.set(op, load);
-    }
-    return load;
-  }
-
   /** A call as it stands in the source. */
   viewOf(op: OpId): CallView {
     const { kind, a, b, c, d } = this.#facts;
@@ -220,8 +208,7 @@ export class Seeds {
   #view(op: OpId, to: ValueId, receiver: ValueId): CallView {
     const facts = this.#facts;
     const call = facts.d.get(op);
-    const args: ValueId[] = [];
-    for (let index = 0; index < facts.callCount.get(call); index++) args.push(facts.argument(call, index));
+    const args = this.#argumentsOf(call);
     const spread = facts.callSpread.get(call);
     if (spread >= 0) {
       const rest = facts.newValue();
@@ -232,6 +219,25 @@ export class Seeds {
       args.push(rest);
     }
     return { op, to, receiver, args, spread, isNew: facts.kind.get(op) === Op.construct, promisified: false };
+  }
+
+  /** Lists that grow item by item have room for seventeen. */
+  #argumentsOf(call: CallId): ValueId[] {
+    const { args, callFirst, callCount } = this.#facts;
+    const first = callFirst.get(call);
+    switch (callCount.get(call)) {
+      case 0:
+        return [];
+      case 1:
+        return [args.get(first)];
+      case 2:
+        return [args.get(first), args.get(first + 1)];
+      case 3:
+        return [args.get(first), args.get(first + 1), args.get(first + 2)];
+    }
+    const all: ValueId[] = [];
+    for (let at = first; at < first + callCount.get(call); at++) all.push(args.get(at));
+    return all.slice();
   }
 }
 

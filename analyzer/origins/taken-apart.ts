@@ -6,28 +6,22 @@
  * Gives:   to `TokenFlow`: such a value is plain data then, of which whatever is in it is taken for the whole.
  */
 import { type Facts, Op, type OpId, type ValueId } from '../facts.js';
+import { IntKeys } from '../int-keys.js';
+import { IntList } from '../int-list.js';
 import type { TokenFlow } from './token-flow.js';
-
-interface Given {
-  readonly value: ValueId;
-  readonly op: OpId;
-  /** It lies in a list that the call has made as well. */
-  readonly isItem: boolean;
-}
-
-/** Where something is put: `isNew`, within what is made there, which says nothing of how long that lasts. */
-interface Holder {
-  readonly value: ValueId;
-  readonly isNew: boolean;
-}
-
-const nowhere: readonly Holder[] = [];
 
 export class TakenApart {
   readonly #flow: TokenFlow;
   readonly #facts: Facts;
-  #given: Given[] = [];
-  readonly #holders = new Map<ValueId, Holder[]>();
+  /** What is given; by which op, twice, and one more where it lies in a list that the call has made as well. */
+  readonly #given = new IntList(1024);
+  readonly #givenBy = new IntList(1024);
+  /** What is kept somewhere, and the last entry of its chain, which leads to the first. */
+  readonly #kept = new IntKeys(true);
+  readonly #last = new IntList(1024);
+  readonly #next = new IntList(1024);
+  /** Where it is put, twice, and one more where that is made there, which says nothing of how long it lasts. */
+  readonly #holder = new IntList(1024);
   /** Ops whose stores are among the holders. */
   #seen = 0;
 
@@ -37,39 +31,55 @@ export class TakenApart {
   }
 
   note(value: ValueId, op: OpId, isItem = false): void {
-    if (op >= 0) this.#given.push({ value, op, isItem });
+    if (op < 0) return;
+    this.#given.push(value);
+    this.#givenBy.push(op * 2 + (isItem ? 1 : 0));
   }
 
-  noteKept(from: ValueId, holder: Holder): void {
-    const known = this.#holders.get(from);
-    if (known === undefined) this.#holders.set(from, [holder]);
-    else known.push(holder);
+  /** `isNew`: within what is made there. */
+  noteKept(from: ValueId, holder: ValueId, isNew: boolean): void {
+    const place = this.#kept.add(from);
+    const entry = this.#holder.push(holder * 2 + (isNew ? 1 : 0));
+    if (place === this.#last.length) {
+      this.#last.push(entry);
+      this.#next.push(entry);
+      return;
+    }
+    const last = this.#last.get(place);
+    this.#next.push(this.#next.get(last));
+    this.#next.set(last, entry);
+    this.#last.set(place, entry);
   }
 
   admit(): boolean {
     this.#noteStores();
-    const waiting = this.#given;
-    this.#given = [];
-    for (const given of waiting) {
+    const { length } = this.#given;
+    let left = 0;
+    for (let at = 0; at < length; at++) {
       if (this.#flow.isGivenUp) return false;
-      if (this.#isKeptInParts(given)) this.#flow.addData(given.value, given.op);
-      else this.#given.push(given);
+      const [value, by] = [this.#given.get(at), this.#givenBy.get(at)];
+      if (this.#isKeptInParts(value, (by & 1) !== 0)) this.#flow.addData(value, by >> 1);
+      else {
+        this.#given.set(left, value);
+        this.#givenBy.set(left++, by);
+      }
     }
-    return this.#given.length < waiting.length;
+    this.#given.length = left;
+    this.#givenBy.length = left;
+    return left < length;
   }
 
   #noteStores(): void {
     const { kind, a, b, d } = this.#facts;
     for (; this.#seen < kind.length; this.#seen++) {
       const op = this.#seen;
-      if (kind.get(op) === Op.store) this.noteKept(b.get(op), { value: a.get(op), isNew: d.get(op) === 1 });
-      else if (kind.get(op) === Op.copyProperties)
-        this.noteKept(a.get(op), { value: b.get(op), isNew: d.get(op) === 1 });
+      if (kind.get(op) === Op.store) this.noteKept(b.get(op), a.get(op), d.get(op) === 1);
+      else if (kind.get(op) === Op.copyProperties) this.noteKept(a.get(op), b.get(op), d.get(op) === 1);
     }
   }
 
   /** In two places, one of which may outlive the call, and something was taken out of it on the way. */
-  #isKeptInParts({ value: from, isItem }: Given): boolean {
+  #isKeptInParts(from: ValueId, isItem: boolean): boolean {
     const seen = new Set([from]);
     let [places, isTaken, lasts] = [isItem ? 1 : 0, isItem, false];
     const follow = (to: ValueId, isPart: boolean): void => {
@@ -82,12 +92,15 @@ export class TakenApart {
         places++;
         lasts = true;
       }
-      for (const holder of this.#holders.get(value) ?? nowhere) {
+      const place = this.#kept.find(value);
+      const last = place === -1 ? -1 : this.#last.get(place);
+      for (let at = last === -1 ? -1 : this.#next.get(last); at !== -1; at = at === last ? -1 : this.#next.get(at)) {
+        const [holder, isNew] = [this.#holder.get(at) >> 1, (this.#holder.get(at) & 1) !== 0];
         // A part of it that is put back on it: `error.status = error.status || 500`.
-        if (seen.has(holder.value)) continue;
+        if (seen.has(holder)) continue;
         places++;
-        lasts ||= !holder.isNew;
-        if (holder.isNew) seen.add(holder.value);
+        lasts ||= !isNew;
+        if (isNew) seen.add(holder);
       }
       this.#flow.eachLead(value, follow);
       if (places > 1 && isTaken && lasts) return true;

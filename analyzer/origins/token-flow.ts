@@ -8,11 +8,12 @@
  */
 import type { Budget } from '../budget.js';
 import { ANY_PROPERTY, type AtomId, type Facts, NOTHING, Op, type OpId, type ValueId } from '../facts.js';
+import { IntKeys } from '../int-keys.js';
 import { IntList } from '../int-list.js';
 import type { Models, Shape } from '../models.js';
 import { IntSets } from '../sets.js';
 import { everyRequest, type TokenId, TokenTable, UNKNOWN } from '../tokens.js';
-import type { Use } from './uses.js';
+import type { Load, Use } from './uses.js';
 import { WaitingUses } from './waiting-uses.js';
 
 const tooMany = 120;
@@ -50,10 +51,11 @@ export class TokenFlow {
   readonly #full = new IntList(256);
   #areSomeFull = false;
   readonly #open = new Map<ValueId, OpenCopies>();
-  readonly #uses = new WaitingUses();
+  readonly #uses: WaitingUses;
   readonly #queueValues = new IntList(4096);
   readonly #queueTokens = new IntList(4096);
-  readonly #laid = new Map<Use, Set<ValueId>>();
+  /** Codes of uses, and values on which they were laid. */
+  readonly #laid = new IntKeys();
   readonly #firstSites = new Map<Shape, Map<string, OpId>>();
   readonly #made = new Map<string, Map<OpId, TokenId>>();
   /** For each instance a value that holds nothing else. */
@@ -69,6 +71,7 @@ export class TokenFlow {
     this.facts = facts;
     this.models = models;
     this.#budget = budget;
+    this.#uses = new WaitingUses(facts);
     this.prototype = facts.atom('prototype');
     this.resolved = facts.atom('[[resolved]]');
     this.kept = facts.atom('[[kept]]');
@@ -151,6 +154,10 @@ export class TokenFlow {
   use(value: ValueId, use: Use): void {
     if (value === NOTHING) return;
     this.#uses.add(value, use);
+    this.#applyToHeld(value, use);
+  }
+
+  #applyToHeld(value: ValueId, use: Use): void {
     for (let index = 0; this.#goesOn(index, value); index++) this.#apply(use, this.held.at(value, index));
   }
 
@@ -198,8 +205,8 @@ export class TokenFlow {
 
   #applyUses(value: ValueId, token: TokenId): void {
     const first = this.#uses.first(value);
-    const hasMore = first !== 0 && this.#uses.next(first) !== 0;
-    for (let at = first; at !== 0 && !this.#budget.isGivenUp; at = hasMore ? this.#uses.next(at) : 0) {
+    const hasMore = first !== 0 && this.#uses.next(value, first) !== 0;
+    for (let at = first; at !== 0 && !this.#budget.isGivenUp; at = hasMore ? this.#uses.next(value, at) : 0) {
       this.#budget.spend(1);
       const op = this.#uses.op(at);
       if (op === null) this.#apply(this.#uses.use(at), token);
@@ -246,11 +253,20 @@ export class TokenFlow {
 
   /** A use goes on where the object inherits from, and within lists, once: classes and lists may hold each other. */
   lay(value: ValueId, use: Use): void {
-    let laid = this.#laid.get(use);
-    if (laid === undefined) this.#laid.set(use, (laid = new Set()));
-    if (laid.has(value)) return;
-    laid.add(value);
-    this.use(value, use);
+    const code = this.#uses.knownCode(use);
+    if (!this.#laid.isNew(code, value) || value === NOTHING) return;
+    this.#uses.append(value, code);
+    this.#applyToHeld(value, use);
+  }
+
+  /** The load of an op. */
+  loadOf(op: OpId): Load {
+    return this.#uses.loadOf(op);
+  }
+
+  /** The load, where what `shadow` holds hides what it would find: the same for the same. */
+  shadowed(use: Load, shadow: ValueId, up: number): Load {
+    return this.#uses.shadowed(use, shadow, up);
   }
 
   /** The first call of this by the same name (`loggers.get('x')`): what it gives the others give as well. */
@@ -298,7 +314,7 @@ export class TokenFlow {
   eachLead(value: ValueId, visit: (to: ValueId, isPart: boolean) => void): void {
     const edges = this.#edges.size(value);
     for (let index = 0; index < edges; index++) visit(this.#edges.at(value, index), false);
-    for (let at = this.#uses.first(value); at !== 0; at = this.#uses.next(at)) {
+    for (let at = this.#uses.first(value); at !== 0; at = this.#uses.next(value, at)) {
       const op = this.#uses.op(at);
       if (op !== null) {
         const kind = op < 0 ? -1 : this.facts.kind.get(op);

@@ -15,6 +15,14 @@ export interface CallbackUse {
   readonly isResult?: boolean;
 }
 
+/** What a callback is called with: the values of the parameters that the model lists. */
+export interface GivenTo {
+  readonly params: readonly ValueRef[];
+  readonly values: readonly ValueId[];
+  /** The same for other parameters. */
+  readonly before: GivenTo | null;
+}
+
 /** What is done with a value, run again for each token that it turns out to hold. */
 export type Use =
   | {
@@ -31,10 +39,12 @@ export type Use =
       readonly shadow?: ValueId | undefined;
       /** How many classes it has gone up. */
       readonly up?: number | undefined;
+      /** Its number among the uses, once it has one. */
+      code?: number | undefined;
     }
   | { readonly kind: 'store'; readonly atom: AtomId; readonly from: ValueId; readonly op: OpId }
   | { readonly kind: 'call'; readonly view: CallView }
-  | { readonly kind: 'callback'; readonly use: CallbackUse; readonly call: CallView }
+  | { readonly kind: 'callback'; readonly use: CallbackUse; readonly call: CallView; given: GivenTo | null }
   | {
       readonly kind: 'inPlace';
       /** It is a class, of which an instance is made. */
@@ -132,5 +142,5 @@ export type Load = Extract<Use, { kind: 'load' }>;
 /** The same but for these; spelled out as in `viewWith`. */
 export function loadWith(load: Load, to: ValueId, shadow: ValueId | undefined, up: number | undefined): Load {
   const { atom, receiver, op, items, values } = load;
-  return { kind: 'load', atom, to, receiver, op, items, shadow, values, up };
+  return { kind: 'load', atom, to, receiver, op, items, values, shadow, up, code: undefined };
 }
