@@ -267,6 +267,9 @@ export class Facts {
   readonly strings = new Map<ValueId, string>();
   /** Constants that hold a text, a number or the like, and no object: `const TABLE = 'books'`, `const SECRET = process.env.SECRET` (`lowering/plain.ts`). */
   readonly plain = new Set<ValueId>();
+  /** Variables that get what is read of `process.env`, and by which op, while modules are loaded: plain, if nothing puts another object there. */
+  readonly ofEnvironment = new Map<ValueId, OpId>();
+  replacesEnvironment = false;
   readonly loopParents = new IntList(64);
   /** Classes: constructor function by the class's value, with the value of what it extends. */
   readonly classes = new Map<FunctionId, { readonly superclass: ValueId }>();
@@ -388,6 +391,15 @@ export class Facts {
     this.seeds.clear();
     this.keys.clear();
     this.strings.clear();
+  }
+
+  /** All modules are loaded. Node makes a text of whatever is put into `process.env`, as long as it is Node's own. */
+  settleEnvironment(): void {
+    for (const [variable, op] of this.replacesEnvironment ? [] : this.ofEnvironment) {
+      this.a.set(op, NOTHING);
+      this.plain.add(variable);
+    }
+    this.ofEnvironment.clear();
   }
 
   #columns(): readonly IntList[] {

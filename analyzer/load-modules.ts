@@ -95,6 +95,7 @@ export interface LoadOptions {
 export function loadModules(options: LoadOptions, report: Report): ModuleGraph {
   const loader = new Loader(options, report);
   loader.loadAll();
+  loader.settle();
   loader.link();
   return loader.graph();
 }
@@ -156,6 +157,10 @@ class Loader {
     this.#texts = new ModuleTexts(options.keepsTexts ?? true, given);
     this.#resolver = createResolver(given);
     this.#packages = options.packages === undefined ? null : new PackageReader(this.#resolver, options.packages);
+  }
+
+  settle(): void {
+    this.#facts.settleEnvironment();
   }
 
   loadAll(): void {

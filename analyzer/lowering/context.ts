@@ -98,8 +98,9 @@ export class LoweringContext {
   /** ES modules: what each exported name stands for. */
   readonly exportBindings = new Map<string, ValueId>();
   readonly shown: ShownExport[] = [];
-  /** `const` variables that hold no object. */
+  /** `const` variables that hold no object, some of them because nothing that is read of `process.env` is one. */
   readonly plainConstants = new Set<ValueId>();
+  readonly environmentConstants = new Set<ValueId>();
   /** Variables that something is put into which may be an object. */
   readonly bound = new Set<ValueId>();
   /** Values of `const` variables that are strings known now. */

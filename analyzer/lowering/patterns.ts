@@ -6,6 +6,7 @@ import { NOTHING, Op, type ValueId } from '../facts.js';
 import { constantString } from './constants.js';
 import { endOf, type LoweringContext, offset } from './context.js';
 import { lowerExpression, lowerThis } from './expressions.js';
+import { isEnvironment } from './plain.js';
 
 /** `declare` makes the variable (its first value is no change); `assign` changes one that exists. */
 export type Binding = 'declare' | 'assign';
@@ -41,6 +42,7 @@ function bindIdentifier(context: LoweringContext, node: es.Identifier, value: Va
   if (value !== NOTHING) {
     context.bound.add(variable);
     context.facts.plain.delete(variable);
+    context.facts.ofEnvironment.delete(variable);
   }
   if (binding === 'declare') context.placeVariable(variable);
   else context.write(variable, offset(node));
@@ -48,6 +50,7 @@ function bindIdentifier(context: LoweringContext, node: es.Identifier, value: Va
 }
 
 export function assignMember(context: LoweringContext, node: es.MemberExpression, value: ValueId): void {
+  if (isEnvironment(context, node)) context.facts.replacesEnvironment = true;
   const global = globalNamed(context, node);
   if (global !== null) {
     context.copy(value, global, offset(node));

@@ -23,13 +23,34 @@ export function isPlain(context: LoweringContext, node: es.Node): boolean {
     case 'Identifier':
       return isGlobal(context, node, 'undefined') || context.plainConstants.has(context.variableAt(node));
     case 'MemberExpression':
-      // Node makes a text of whatever is put there.
-      return isMember(context, node.object, 'process', /^env$/);
+      return isEnvironment(context, node.object);
     case 'CallExpression':
       return givesPlain(context, node.callee) || constantString(context, node) !== null;
     default:
       return false;
   }
+}
+
+/** It may be what has been read of `process.env`. */
+export function isOfEnvironment(context: LoweringContext, node: es.Node): boolean {
+  switch (node.type) {
+    case 'MemberExpression':
+      return isEnvironment(context, node.object);
+    case 'Identifier':
+      return context.environmentConstants.has(context.variableAt(node));
+    case 'ChainExpression':
+      return isOfEnvironment(context, node.expression);
+    case 'LogicalExpression':
+      return isOfEnvironment(context, node.left) || isOfEnvironment(context, node.right);
+    case 'ConditionalExpression':
+      return isOfEnvironment(context, node.consequent) || isOfEnvironment(context, node.alternate);
+    default:
+      return false;
+  }
+}
+
+export function isEnvironment(context: LoweringContext, node: es.Node): boolean {
+  return isMember(context, node, 'process', /^env$/);
 }
 
 function givesPlain(context: LoweringContext, callee: es.Node): boolean {

@@ -11,7 +11,7 @@ import { lowerClass, lowerFunction } from './functions.js';
 import { behindExit, behindTest } from './guards.js';
 import { lowerExportDeclaration, lowerImport } from './modules.js';
 import { bindPattern, patternName } from './patterns.js';
-import { isPlain } from './plain.js';
+import { isOfEnvironment, isPlain } from './plain.js';
 
 export type Statement = es.Statement | es.ModuleDeclaration | es.Directive;
 
@@ -261,27 +261,38 @@ export function lowerVariableDeclaration(context: LoweringContext, node: es.Vari
       continue;
     }
     const value = lowerExpression(context, init, patternName(declarator.id));
-    const isObjectless = declarator.id.type === 'Identifier' && notePlain(context, node.kind, declarator.id, init);
+    const plain = declarator.id.type === 'Identifier' ? notePlain(context, node.kind, declarator.id, init) : 'no';
     // `var x = 1` in a loop or behind other code assigns again each time it is reached.
-    bindPattern(context, declarator.id, isObjectless ? NOTHING : value, 'declare');
+    bindPattern(context, declarator.id, plain === 'yes' ? NOTHING : value, 'declare');
+    if (plain === 'by environment') noteOfEnvironment(context, context.variableAt(declarator.id));
   }
 }
 
-/** Whether what it is given is no object. */
+/** Whether what it is given is no object; by its environment, if the program leaves that as it is. */
 function notePlain(
   context: LoweringContext,
   kind: es.VariableDeclaration['kind'],
   id: es.Identifier,
   init: es.Expression,
-): boolean {
+): 'yes' | 'no' | 'by environment' {
   const variable = context.variableAt(id);
   const text = kind === 'const' ? noteConstant(context, variable, init) : null;
-  if (variable === 0 || (text === null && !isPlain(context, init))) return false;
-  if (context.facts.variables.get(variable)?.kind === VariableKind.local && !context.bound.has(variable)) {
-    context.facts.plain.add(variable);
-    if (kind === 'const') context.plainConstants.add(variable);
+  if (variable === 0 || (text === null && !isPlain(context, init))) return 'no';
+  const byEnvironment = text === null && isOfEnvironment(context, init);
+  const isOnlyThis = context.facts.variables.get(variable)?.kind === VariableKind.local && !context.bound.has(variable);
+  if (isOnlyThis && kind === 'const') {
+    context.plainConstants.add(variable);
+    if (byEnvironment) context.environmentConstants.add(variable);
   }
-  return true;
+  if (byEnvironment) return isOnlyThis ? 'by environment' : 'no';
+  if (isOnlyThis) context.facts.plain.add(variable);
+  return 'yes';
+}
+
+/** It has just been bound. */
+function noteOfEnvironment({ facts }: LoweringContext, variable: ValueId): void {
+  const op = facts.kind.length - 1;
+  if (facts.kind.get(op) === Op.copy && facts.b.get(op) === variable) facts.ofEnvironment.set(variable, op);
 }
 
 function noteConstant(context: LoweringContext, variable: ValueId, init: es.Expression): string | null {
