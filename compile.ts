@@ -46,8 +46,8 @@ export interface CompileOptions {
 
 /** What it runs on, where somebody sees to it. */
 export interface Engine {
-  /** All modules have been read: the same code for all that has passed through the parser is not run again. */
-  loaded(): void;
+  /** All modules have been read; how many ops they have. */
+  loaded(ops: number): void;
   /** A phase has just let go of much: collects garbage. */
   tidy(): void;
 }
@@ -114,7 +114,7 @@ async function compileFor(options: CompileOptions, withLink: boolean, keepsTexts
   const sources = { entry, cwd, given, keepsTexts, onMain, ...(pieces === undefined ? {} : { pieces }) };
   const withCode = options.code ?? true;
   const graph = loadModules(sources, report);
-  options.engine?.loaded();
+  options.engine?.loaded(graph.facts.kind.length);
   const packages = [builtins, ...coreModels, ...packageModels, ...config.models];
   const installed = findInstalled(graph.asked, entry);
   const models = new Models({ packages, globals, byMethodName, isInstalled: installed.has });
