@@ -42,8 +42,8 @@ export async function runOnMain(command: Command, cwd: string): Promise<Said | n
 
 type Collect = (options?: { readonly type: 'minor' }) => void;
 
-/** As many as 2,000 files have. */
-const fewOps = 400_000;
+/** As many as some 1,400 files have. */
+const fewOps = 250_000;
 
 /**
  * A young generation of 4 MB in place of 1, once there are no trees any more, which die young: 200 and 1,000 files take a sixteenth less time, and 8 to 11 MB

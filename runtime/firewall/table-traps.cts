@@ -3,6 +3,7 @@
  * Gives:   what the firewall does when it is called, for all kinds but `special`.
  */
 import fs = require('node:fs');
+import process = require('node:process');
 import timers = require('node:timers');
 import callSites = require('./call-site.cjs');
 import patching = require('./patches.cjs');
@@ -18,6 +19,7 @@ type Handler = ProxyHandler<Fn>;
 
 const { apply } = Reflect;
 const { setImmediate } = timers;
+const { nextTick } = process;
 const { callHidden } = callSites;
 
 /** Kinds that are of no interest any more once the firewall is lifted. */
@@ -94,7 +96,7 @@ const PRINTING: { readonly [callee: string]: Printing | undefined } = {
     const callback = others.pop();
     const chunk = others.length < 2 && isFunction(callback) ? bytesOf(data, others[0]) : null;
     if (chunk === null || !isFunction(callback)) return null;
-    return print(wall, fd, chunk, () => void setImmediate(callback, null, chunk.length, data));
+    return print(wall, fd, chunk, () => callBack(() => apply(callback, undefined, [null, chunk.length, data])));
   },
 };
 
@@ -105,6 +107,18 @@ function print(wall: Wall, fd: 1 | 2, chunk: Uint8Array, done: () => unknown): {
   if (hooks === null) return null;
   if (chunk.length > 0) hooks.output(fd, chunk, true);
   return { result: done() };
+}
+
+/** In one turn of the loop; a writer that goes on for ever must not keep all else from its turn. */
+const mostInTurn = 100;
+let calledBack = 0;
+
+/** Loggers keep back what they are given until they have been called back, and the next request may be there in this turn: its lines would come
+ *  behind its answer. */
+function callBack(call: () => void): void {
+  if (calledBack === 0) setImmediate(() => (calledBack = 0));
+  if (calledBack++ < mostInTurn) nextTick(call);
+  else setImmediate(call);
 }
 
 /** A copy: the caller may fill its buffer again before that leaves. */
