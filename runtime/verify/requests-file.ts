@@ -118,7 +118,7 @@ class LineReader {
 
   request(value: Json, line: number): RequestToSend {
     const unknown = Object.keys(value).find((name) => !KNOWN.has(name));
-    if (unknown !== undefined) this.fail(`a request has no "${unknown}"`);
+    if (unknown !== undefined) this.fail(`a request has no "${unknown}", but ${[...KNOWN].join(', ')}`);
     const { url, method = 'GET', body = '', trailers, connection, pipelined, server, id } = value;
     if (typeof url !== 'string' || !/^(\/|\*$|https?:)[^\s]*$/.test(url))
       this.fail('"url" must be a path, as "/users?page=2"');
